@@ -13,17 +13,28 @@ import {
   symlinkSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import pg from 'pg'
+import { inject } from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { openStore } from '../../src/service/store/store.ts'
+import { startCitus } from './citus.ts'
+import { freePort, startPgBouncer } from './pgbouncer.ts'
+
+/** Where the tests of the service have their data besides SQLite. */
+export const testStores = ['postgres', 'files', 's3', 'pgbouncer', 'citus'] as const
+export type TestStore = (typeof testStores)[number]
 
 declare module 'vitest' {
   interface ProvidedContext {
+    store: TestStore
     /** Address of a running PostgreSQL's maintenance database. */
     postgres: string
+    /** The same of the workers of a Citus cluster. */
+    workers: string[]
+    /** The port of PgBouncer; 0 without. */
+    bouncer: number
   }
 }
 
@@ -32,11 +43,29 @@ const NOBODY = { uid: 65_534, gid: 65_534 }
 
 /** Starts a real PostgreSQL for the run, from the binaries of an npm package; stops it at the end. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const store = (process.env.GRIDLINE_TEST_STORE ?? 'postgres') as TestStore
+  if (!testStores.includes(store)) throw new Error(`GRIDLINE_TEST_STORE is one of ${testStores.join(', ')}`)
+  project.provide('store', store)
+  if (store === 'citus') {
+    const cluster = await startCitus()
+    const [coordinator, ...workers] = cluster.addresses
+    await cluster.makeTemplate(TEMPLATE)
+    project.provide('postgres', coordinator)
+    project.provide('workers', workers)
+    project.provide('bouncer', 0)
+    return cluster.stop
+  }
   const server = await startPostgres()
   // Each database of the tests is a copy of one that has all tables.
   await (await openStore({ database: await emptyDatabase(server.url, TEMPLATE) })).close()
   project.provide('postgres', server.url)
-  return server.stop
+  project.provide('workers', [])
+  const bouncer = store === 'pgbouncer' ? await startPgBouncer(server.url) : undefined
+  project.provide('bouncer', bouncer?.port ?? 0)
+  return async () => {
+    await bouncer?.stop()
+    await server.stop()
+  }
 }
 
 export interface PostgresServer {
@@ -137,15 +166,6 @@ function reachable(path: string): boolean {
   return true
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
-}
-
 function ready(server: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let log = ''
@@ -167,8 +187,11 @@ function nextName(): string {
 }
 
 /** A new database with all tables on the server of the run; returns its address. */
-export function newDatabase(server: string): Promise<string> {
-  return created(server, nextName(), ` template ${TEMPLATE}`)
+export async function newDatabase(server: string): Promise<string> {
+  const name = nextName()
+  for (const worker of inject('workers')) await created(worker, name, ` template ${TEMPLATE}`)
+  const address = await created(server, name, ` template ${TEMPLATE}`)
+  return inject('bouncer') === 0 ? address : address.replace(/:\d+\//, `:${inject('bouncer')}/`)
 }
 
 /** A new, empty database on any server; returns its address. */

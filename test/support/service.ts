@@ -1,9 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, inject } from 'vitest'
-import { createKey, createService, createUser, type RunningService } from '../../src/service/index.ts'
+import {
+  createKey,
+  createService,
+  createUser,
+  type RunningService,
+  type ServiceOptions,
+} from '../../src/service/index.ts'
 import { newDatabase } from './postgres.ts'
+import { S3Server } from './s3.ts'
 
 export const URL_OF_TESTS = 'http://gridline.test'
 
@@ -114,6 +121,18 @@ export class TestService {
   }
 }
 
+let bucket: Promise<S3Server> | undefined
+
+/** Where the run has bytes that are not in the database. Almost all are: those of tests are small. */
+async function placeOfBytes(folder: string): Promise<Partial<ServiceOptions>> {
+  if (inject('store') === 'files') return { blobs: `file:${folder}/bytes`, inRow: 64 }
+  if (inject('store') !== 's3') return {}
+  bucket ??= new S3Server().start()
+  const { address, environment } = await bucket
+  // The prefix is new for each database.
+  return { blobs: address.replace('some/prefix', basename(folder)), environment, inRow: 64 }
+}
+
 /** Runs the same tests over SQLite and PostgreSQL, each with users alice and bob. */
 export function onBothStores(
   name: string,
@@ -129,7 +148,12 @@ export function onBothStores(
             ? `sqlite:${join(folder.path, 'test.db')}`
             : await newDatabase(inject('postgres'))
         running = new TestService(
-          await createService({ database, url: URL_OF_TESTS, environment: {} }),
+          await createService({
+            database,
+            url: URL_OF_TESTS,
+            environment: {},
+            ...(engine === 'postgres' && (await placeOfBytes(folder.path))),
+          }),
           database,
         )
         await running.user('alice')

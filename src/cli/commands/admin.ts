@@ -7,6 +7,7 @@ import { array, object } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
 import { audit } from './admin.audit.ts'
 import { blobCommands } from './admin.blobs.ts'
+import { distribute, migrate } from './admin.database.ts'
 import { keyCommands, userCommands } from './admin.people.ts'
 import {
   asking,
@@ -337,6 +338,8 @@ export const commands: readonly CommandEntry[] = [
   subcommand('verify', 'Check all stored data and report damage', verify),
   subcommand('backup', 'Back up the database to a file', backup),
   subcommand('restore', 'Restore the database from a backup', restore),
+  subcommand('migrate', 'Update the tables of the database', migrate),
+  subcommand('distribute', 'Distribute the tables over the nodes of a Citus cluster', distribute),
   subcommand('compact', 'Release the disk space of deleted files', compact),
   {
     name: 'trust',

@@ -1,6 +1,8 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
 import { STATES } from './blobs.ts'
+import { isByOwner } from './distribution.ts'
+import { removeAllReferences } from './references.ts'
 import type { Db, Schema } from './schema.ts'
 
 export type UserRow = Selectable<Schema['users']>
@@ -21,6 +23,7 @@ const OWNED = [
   'grids',
   'contents',
   'references',
+  'referencers',
   'plots',
   'collaborators',
   'stars',
@@ -38,13 +41,14 @@ const OWNED = [
   'users',
 ] as const
 
+/** Tables whose rows are of an owner, and stay when they are deleted. */
+const OUTLIVING = ['counters', 'objects', 'audit'] as const
+
 /** Every column with usernames besides `users`, `former_names` and `owner` of the tables above. */
 const NAMED = [
-  ['counters', 'owner'],
-  ['objects', 'owner'],
-  ['audit', 'owner'],
   ['audit', 'actor'],
   ['references', 'to_owner'],
+  ['referencers', 'by_owner'],
   ['stars', 'username'],
   ['team_members', 'username'],
   ['oidc_trust', 'username'],
@@ -122,13 +126,13 @@ export class AccountReader {
   /** Plots with references to grids of a user. */
   plotsWithGridsOf(owner: string): Promise<{ owner: string; idlocal: number }[]> {
     return this.db
-      .selectFrom('references')
-      .select(['owner', 'idlocal'])
+      .selectFrom('referencers')
+      .select(['by_owner as owner', 'by_idlocal as idlocal'])
       .distinct()
-      .where('to_owner', '=', owner)
+      .where('owner', '=', owner)
       .where('kind', '=', 'grid')
-      .orderBy('owner')
-      .orderBy('idlocal')
+      .orderBy('by_owner')
+      .orderBy('by_idlocal')
       .execute()
   }
 
@@ -261,12 +265,25 @@ export class AccountWriter extends AccountReader {
   async renameUser(owner: string, name: string): Promise<void> {
     const { db } = this
     this.note(name, 'user.rename', { from: owner })
-    for (const table of OWNED)
-      await db
-        .updateTable(table)
-        .set(table === 'users' ? { owner: name, name_key: name.toLowerCase() } : { owner: name })
-        .where('owner', '=', owner)
-        .execute()
+    const tables = await db.introspection.getTables()
+    for (const table of [...OWNED, ...OUTLIVING]) {
+      if (!isByOwner(table))
+        await db
+          .updateTable(table as 'teams')
+          .set(table === 'users' ? { owner: name, name_key: name.toLowerCase() } : { owner: name })
+          .where('owner', '=', owner)
+          .execute()
+      else {
+        // Not an update: on a distributed engine, the rows of another owner are elsewhere.
+        const columns = tables.find((found) => found.name === table)!.columns
+        const others = sql.join(
+          columns.flatMap((column) => (column.name === 'owner' ? [] : sql.ref(column.name))),
+        )
+        await sql`insert into ${sql.table(table)} (owner, ${others})
+          select ${name}, ${others} from ${sql.table(table)} where owner = ${owner}`.execute(db)
+        await db.deleteFrom(table).where('owner', '=', owner).execute()
+      }
+    }
     for (const [table, column] of NAMED)
       await db
         .updateTable(table)
@@ -329,6 +346,7 @@ export class AccountWriter extends AccountReader {
     await db.deleteFrom('team_members').where('username', '=', owner).execute()
     await db.deleteFrom('stars').where('username', '=', owner).execute()
     await db.deleteFrom('oidc_trust').where('username', '=', owner).execute()
+    await removeAllReferences(db, owner)
     for (const table of OWNED) await db.deleteFrom(table).where('owner', '=', owner).execute()
     // Their bytes are swept, unless copies of others share them.
     await db.updateTable('objects').set({ state: STATES.ended }).where('owner', '=', owner).execute()

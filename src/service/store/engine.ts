@@ -71,5 +71,10 @@ export interface Types {
 
 export interface Migration {
   name: string
+  /**
+   * The name of the oldest migration that a server must know to work with a database that has this one. Default: this
+   * one, so that older servers refuse to start. A migration that only adds says the last one of the version before.
+   */
+  worksWith?: string
   up(db: Kysely<unknown>, types: Types): Promise<void>
 }

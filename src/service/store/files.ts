@@ -4,6 +4,7 @@ import type { AuditEventName, Journal } from './audit.ts'
 import { letGo, NAMING } from './blobs.ts'
 import { Counts } from './counts.ts'
 import { isAmong, type Key } from './keys.ts'
+import { removeAllReferences } from './references.ts'
 import type { Db, Schema } from './schema.ts'
 import type { UsageWriter } from './usage.ts'
 
@@ -371,14 +372,9 @@ export class FileWriter extends FileReader {
           .where('idlocal', 'in', ids)
           .where('hash', 'is not', null),
       )
-    await this.db
-      .deleteFrom('references')
-      .where('to_owner', '=', owner)
-      .where('to_idlocal', 'in', ids)
-      .execute()
-    for (const table of OF_A_FILE) {
+    await removeAllReferences(this.db, owner, ids)
+    for (const table of OF_A_FILE)
       await this.db.deleteFrom(table).where('owner', '=', owner).where('idlocal', 'in', ids).execute()
-    }
   }
 }
 
@@ -395,7 +391,6 @@ const OF_A_FILE = [
   'drafts',
   'contents',
   'plots',
-  'references',
   'collaborators',
   'stars',
 ] as const

@@ -1,48 +1,57 @@
 import { type Kysely, sql } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
+import { distributeNew } from './distribution.ts'
 import type { Engine, Migration } from './engine.ts'
 import { JobWriter, SWEEP_EVERY } from './jobs.ts'
 import { migrations } from './migrations/index.ts'
 import type { Db } from './schema.ts'
 
 interface Applied {
-  schema_migrations: { name: string; applied_at: number }
+  schema_migrations: { name: string; applied_at: number; oldest: string | null }
 }
 
+/** The migration with which `oldest` was added to databases that were there. */
+const OLDEST_ADDED_BY = '0019-referencers'
+
 /**
- * Applies all missing migrations, each in its own transaction, those of a new database in one. Not Kysely's migrator:
- * that takes advisory locks, which not every engine has, and runs too many queries at startup for a short command. See
- * docs/adr/0003.
+ * Applies all missing migrations, each in its own transaction, those of a new database in one. Returns the names of
+ * those that were missing. Not Kysely's migrator: that takes advisory locks, which not every engine has, and runs too
+ * many queries at startup for a short command. See docs/adr/0003 and 0033.
  */
-export async function migrate(engine: Engine, isDry = false): Promise<void> {
+export async function migrate(
+  engine: Engine,
+  { isDry = false, all = migrations }: { isDry?: boolean; all?: readonly Migration[] } = {},
+): Promise<string[]> {
   const applied = await appliedNames(engine)
-  const newer = [...applied].filter((name) => !migrations.some((migration) => migration.name === name))
-  if (newer.length > 0)
-    throw new Error(`the database was written by a newer version of gridline (${newer.join(', ')})`)
-  const missing = migrations.filter(({ name }) => !applied.has(name))
-  if (isDry && missing.length > 0)
-    throw new Problem(
-      'conflict',
-      `the database must be updated first (${missing.map(({ name }) => name).join(', ')})`,
-      {
-        hint: 'gridline serve and commands without --dry-run update it.',
-      },
-    )
+  const last = all.at(-1)!.name
+  // Newer versions say which migration a server must know to work with theirs: names are in order.
+  for (const [name, oldest] of applied)
+    if (!all.some((migration) => migration.name === name) && (oldest === null || oldest > last))
+      throw new Problem(
+        'conflict',
+        `the database was updated by a newer version of Gridline, which this one cannot work with (${name})`,
+        { hint: 'Run that version, or a later one. To go back, restore the backup from before the update.' },
+      )
+  const missing = all.filter(({ name }) => !applied.has(name))
+  if (isDry || missing.length === 0) return missing.map(({ name }) => name)
   // A new database is made at once: each transaction waits for the disk.
   const steps = applied.size === 0 ? [missing] : missing.map((migration) => [migration])
-  for (const step of steps) await engine.migrate((db) => apply(engine, db, step))
+  for (const step of steps) await engine.migrate((db) => apply(engine, db, step, applied.size === 0))
+  return missing.map(({ name }) => name)
 }
 
 /** Applies migrations in one transaction. */
-async function apply(engine: Engine, db: Db, step: readonly Migration[]): Promise<void> {
+async function apply(engine: Engine, db: Db, step: readonly Migration[], isNew: boolean): Promise<void> {
   const plain = db as unknown as Kysely<Applied>
-  await plain.schema
-    .createTable('schema_migrations')
-    .ifNotExists()
-    .addColumn('name', engine.types.text, (c) => c.primaryKey())
-    .addColumn('applied_at', engine.types.int, (c) => c.notNull())
-    .execute()
-  for (const { name, up } of step) {
+  if (isNew)
+    await plain.schema
+      .createTable('schema_migrations')
+      .ifNotExists()
+      .addColumn('name', engine.types.text, (c) => c.primaryKey())
+      .addColumn('applied_at', engine.types.int, (c) => c.notNull())
+      .addColumn('oldest', engine.types.text)
+      .execute()
+  for (const { name, up, worksWith = name } of step) {
     const known = await plain
       .selectFrom('schema_migrations')
       .select('name')
@@ -50,23 +59,30 @@ async function apply(engine: Engine, db: Db, step: readonly Migration[]): Promis
       .execute()
     // Another process has applied it meanwhile.
     if (known.length > 0) continue
+    if (!isNew && name === OLDEST_ADDED_BY)
+      await plain.schema.alterTable('schema_migrations').addColumn('oldest', engine.types.text).execute()
+    const oldest = name < OLDEST_ADDED_BY && !isNew ? {} : { oldest: worksWith }
     // Insert the name first: concurrent processes wait here until the first one commits.
-    await plain.insertInto('schema_migrations').values({ name, applied_at: Date.now() }).execute()
+    await plain
+      .insertInto('schema_migrations')
+      .values({ name, applied_at: Date.now(), ...oldest })
+      .execute()
     await up(db as unknown as Kysely<unknown>, engine.types)
-    // There is nothing to sweep in a new database: its first command does not wait for it.
-    if (step.length === migrations.length && name === migrations.at(-1)?.name)
-      await new JobWriter(db).ensure('', 'sweep', '', Date.now() + SWEEP_EVERY)
   }
+  await distributeNew(engine, db)
+  // There is nothing to sweep in a new database: its first command does not wait for it.
+  if (isNew) await new JobWriter(db).ensure('', 'sweep', '', Date.now() + SWEEP_EVERY)
 }
 
-async function appliedNames(engine: Engine): Promise<Set<string>> {
+/** Applied migrations, with the oldest that a server must know to work with them; null if they do not say. */
+async function appliedNames(engine: Engine): Promise<Map<string, string | null>> {
   return engine.read(async (db) => {
-    if (!(await hasTable(engine, db))) return new Set<string>()
+    if (!(await hasTable(engine, db))) return new Map()
     const rows = await (db as unknown as Kysely<Applied>)
       .selectFrom('schema_migrations')
-      .select('name')
+      .selectAll()
       .execute()
-    return new Set(rows.map(({ name }) => name))
+    return new Map(rows.map(({ name, oldest = null }) => [name, oldest]))
   })
 }
 

@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import { type BlobRef, refer } from './blobs.ts'
 import { asFile, type FileRow } from './files.ts'
 import { isAmong, type Key } from './keys.ts'
+import { addReferences, type ReferenceRow, removeReferencers } from './references.ts'
 import type { Db, Schema } from './schema.ts'
 import type { UsageWriter } from './usage.ts'
 
@@ -26,7 +27,6 @@ export interface ShownPlot {
 }
 
 export type PlotRow = Selectable<Schema['plots']>
-export type ReferenceRow = Selectable<Schema['references']>
 
 export interface PublicPlots {
   order: 'creation_time' | 'views'
@@ -154,22 +154,28 @@ export class PlotReader {
   ): Promise<FileRow[]> {
     const direction = backwards ? 'desc' : 'asc'
     let select = this.db
-      .selectFrom('references')
-      .innerJoin('files', (join) =>
-        join.onRef('files.owner', '=', 'references.owner').onRef('files.idlocal', '=', 'references.idlocal'),
-      )
-      .selectAll('files')
-      .where('references.to_owner', '=', owner)
-      .where('references.to_idlocal', '=', idlocal)
-      .orderBy('references.owner', direction)
-      .orderBy('references.idlocal', direction)
+      .selectFrom('referencers')
+      .select(['by_owner', 'by_idlocal'])
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .orderBy('by_owner', direction)
+      .orderBy('by_idlocal', direction)
       .limit(limit)
-    if (kind) select = select.where('references.kind', '=', kind)
+    if (kind) select = select.where('kind', '=', kind)
     if (after)
       select = select.where(
-        sql<boolean>`("references".owner, "references".idlocal) ${sql.raw(backwards ? '<' : '>')} (${after.owner}, ${after.idlocal})`,
+        sql<boolean>`(by_owner, by_idlocal) ${sql.raw(backwards ? '<' : '>')} (${after.owner}, ${after.idlocal})`,
       )
-    return (await select.execute()).map(asFile)
+    const keys = (await select.execute()).map((row) => ({ owner: row.by_owner, idlocal: row.by_idlocal }))
+    if (keys.length === 0) return []
+    const files = await this.db
+      .selectFrom('files')
+      .selectAll()
+      .where(isAmong(keys, 'owner', 'idlocal'))
+      .orderBy('owner', direction)
+      .orderBy('idlocal', direction)
+      .execute()
+    return files.map(asFile)
   }
 }
 
@@ -223,15 +229,12 @@ export class PlotWriter extends PlotReader {
   }
 
   async addReference(row: ReferenceRow): Promise<void> {
-    await this.db
-      .insertInto('references')
-      .values(row)
-      .onConflict((conflict) => conflict.columns(['owner', 'idlocal', 'to_owner', 'to_idlocal']).doNothing())
-      .execute()
+    await addReferences(this.db, [row])
   }
 
   /** Removes one reference; returns whether there was one. */
-  async removeReference({ owner, idlocal, kind, to_owner, to_idlocal }: ReferenceRow): Promise<boolean> {
+  async removeReference(row: ReferenceRow): Promise<boolean> {
+    const { owner, idlocal, kind, to_owner, to_idlocal } = row
     const { numDeletedRows } = await this.db
       .deleteFrom('references')
       .where('owner', '=', owner)
@@ -240,25 +243,31 @@ export class PlotWriter extends PlotReader {
       .where('to_owner', '=', to_owner)
       .where('to_idlocal', '=', to_idlocal)
       .executeTakeFirst()
-    return numDeletedRows > 0n
+    if (numDeletedRows === 0n) return false
+    await removeReferencers(this.db, [row])
+    return true
   }
 
   /** Replaces the grids that a plot references. */
   async setGrids(owner: string, idlocal: number, grids: readonly Key[]): Promise<void> {
-    await this.db
+    const before = await this.db
       .deleteFrom('references')
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
       .where('kind', '=', 'grid')
+      .returningAll()
       .execute()
-    for (const grid of grids)
-      await this.addReference({
+    await removeReferencers(this.db, before)
+    await addReferences(
+      this.db,
+      grids.map((grid) => ({
         owner,
         idlocal,
         kind: 'grid',
         to_owner: grid.owner,
         to_idlocal: grid.idlocal,
-      })
+      })),
+    )
   }
 
   /** Adds to the view count. This does not count as a change of the file. */

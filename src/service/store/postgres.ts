@@ -59,7 +59,11 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
   // A lost connection in use fails its query. Without a listener, the event would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   const databases = new WeakMap<PoolClient, Db>()
+  // Of Citus: a statement that changes several shards does so one after the other, so that any other statement may follow.
+  // PostgreSQL alone ignores settings of extensions that it does not have.
+  const citus = 'set local citus.multi_shard_modify_mode = sequential;'
   const timeouts =
+    citus +
     `set local lock_timeout = ${limits.lock_seconds * 1000};` +
     `set local statement_timeout = ${limits.statement_seconds * 1000};` +
     `set local idle_in_transaction_session_timeout = ${limits.statement_seconds * 1000}`
@@ -67,7 +71,7 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
     read: `begin isolation level repeatable read read only;${timeouts}`,
     write: `begin isolation level read committed read write;${timeouts}`,
     // A lock that waits stops all that come after it: it gives way, and the migration is tried again.
-    migrate: `begin isolation level read committed read write;set local lock_timeout = ${MIGRATION_LOCK}`,
+    migrate: `begin isolation level read committed read write;${citus}set local lock_timeout = ${MIGRATION_LOCK}`,
   }
 
   // Do not wait forever for a host that vanished without closing the connection.
@@ -107,6 +111,7 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
         throw committing ? new LostCommit(broken) : error
       }
       stats.rollbacks++
+      if (committing && isLostOnNode(error)) throw new LostCommit(error)
       await client.query('rollback').catch((failed: Error) => {
         broken = failed
       })
@@ -226,7 +231,7 @@ function kyselyOn(client: PoolClient, query_timeout: number | undefined, stats: 
   })
 }
 
-/** The connection was lost during a commit: the outcome is unknown. */
+/** The connection was lost during a commit, here or between the nodes of the database: the outcome is unknown. */
 class LostCommit extends Error {
   constructor(override readonly cause: Error) {
     super(cause.message)
@@ -252,6 +257,11 @@ function isLost(error: unknown): boolean {
     /^(ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/.test(code) ||
     /connection terminated|not queryable|connection ended|query read timeout/i.test(error.message)
   )
+}
+
+/** Whether the coordinator of a distributed database does not know what one of its nodes has committed. */
+function isLostOnNode(error: unknown): error is Error {
+  return error instanceof Error && /could not commit transaction/i.test(error.message)
 }
 
 function asProblem(error: unknown): unknown {

@@ -79,9 +79,9 @@ export class RelationReader {
         where ${isAmong(files, 'owner', 'idlocal')}`)
     for (const { owner, idlocal } of referred)
       parts.push(sql`select * from (
-        select 'referencer' as what, to_owner as owner, to_idlocal as idlocal, owner as name, idlocal as number,
-          null as kind, null as team from "references"
-        where to_owner = ${owner} and to_idlocal = ${idlocal} order by "references".owner, "references".idlocal limit ${sql.lit(REFERENCERS)}) as r`)
+        select 'referencer' as what, owner, idlocal, by_owner as name, by_idlocal as number,
+          null as kind, null as team from referencers
+        where owner = ${owner} and idlocal = ${idlocal} order by by_owner, by_idlocal limit ${sql.lit(REFERENCERS)}) as r`)
     if (parts.length === 0) return found
     const { rows } = await sql<Row>`${sql.join(parts, sql` union all `)}`.execute(this.db)
     const byKey = new Map(files.map(({ owner, idlocal }, k) => [`${owner}:${idlocal}`, found[k]]))

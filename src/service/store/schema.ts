@@ -119,6 +119,14 @@ export interface Schema {
     to_owner: string
     to_idlocal: number
   }
+  /** The same by the file that is referred to: rows of its owner. */
+  referencers: {
+    owner: string
+    idlocal: number
+    kind: 'grid' | 'extra'
+    by_owner: string
+    by_idlocal: number
+  }
   collaborators: {
     owner: string
     idlocal: number

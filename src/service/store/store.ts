@@ -119,7 +119,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const engine = await engineFor(options)
   const places = new Places(engine, options.environment ?? process.env)
   try {
-    await migrate(engine, options.isDry === true && options.database !== 'sqlite::memory:')
+    const isDry = options.isDry === true && options.database !== 'sqlite::memory:'
+    const missing = await migrate(engine, { isDry })
+    if (isDry && missing.length > 0)
+      throw new Problem('conflict', `the database must be updated first (${missing.join(', ')})`, {
+        hint: 'gridline admin migrate, gridline serve and commands without --dry-run update it.',
+      })
     if (options.blobs !== undefined) await places.expect(options.blobs)
   } catch (error) {
     await engine.close()
@@ -134,6 +139,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     quotas: new Quotas(engine, options.limits ?? defaultLimits),
     toldAtOnce: options.toldAtOnce,
   })
+}
+
+/** Updates the tables of a database, or says what is missing. Returns the names of the migrations. */
+export async function migrateDatabase(options: StoreOptions): Promise<string[]> {
+  const engine = await engineFor(options)
+  try {
+    return await migrate(engine, { isDry: options.isDry })
+  } finally {
+    await engine.close()
+  }
 }
 
 /** A store whose writes are done and rolled back: what they check is checked, and nothing changes. */

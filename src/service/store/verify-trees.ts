@@ -5,7 +5,7 @@ import type { Db } from './schema.ts'
 import type { Store } from './store.ts'
 
 /** A damage found: the file, or null for what is about an owner. */
-type Say = (fid: string | null, what: string) => void
+export type Say = (fid: string | null, what: string) => void
 
 /** Damage of one kind that is listed, of each owner. */
 const LISTED = 100

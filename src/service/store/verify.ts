@@ -9,6 +9,7 @@ import { storedOf } from './plots.ts'
 import type { Db } from './schema.ts'
 import type { Store } from './store.ts'
 import { loadText } from './texts.ts'
+import { verifyReferences } from './verify-references.ts'
 import { verifyTrees } from './verify-trees.ts'
 
 /** A damage found by `verify`. */
@@ -48,6 +49,7 @@ export async function verify(store: Store): Promise<Verified> {
 async function readAll(store: Store, found: Verified): Promise<void> {
   for (const what of await store.engine.check()) found.damage.push({ fid: null, what })
   await verifyTrees(store, (fid, what) => found.damage.push({ fid, what }))
+  await verifyReferences(store, (fid, what) => found.damage.push({ fid, what }))
   const bad = await verifyBlobs(store, found)
   for await (const file of allFiles(store)) {
     found.files++

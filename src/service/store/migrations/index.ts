@@ -17,6 +17,7 @@ import * as lists from './0015-lists.ts'
 import * as holds from './0016-holds.ts'
 import * as objects from './0017-objects.ts'
 import * as running from './0018-running.ts'
+import * as referencers from './0019-referencers.ts'
 
 /** All migrations, in order. Never change one that has been released. */
 export const migrations: Migration[] = [
@@ -38,4 +39,5 @@ export const migrations: Migration[] = [
   { name: '0016-holds', up: holds.up },
   { name: '0017-objects', up: objects.up },
   { name: '0018-running', up: running.up },
+  { name: '0019-referencers', up: referencers.up },
 ]

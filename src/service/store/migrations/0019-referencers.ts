@@ -1,0 +1,19 @@
+import { type Kysely, sql } from 'kysely'
+import type { Types } from '../engine.ts'
+
+/** References by the file that they refer to, in rows of its owner: who refers to a file is one range of one owner. */
+export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {
+  const { schema } = db
+  await schema
+    .createTable('referencers')
+    .addColumn('owner', text, (c) => c.notNull())
+    .addColumn('idlocal', int, (c) => c.notNull())
+    .addColumn('kind', text, (c) => c.notNull())
+    .addColumn('by_owner', text, (c) => c.notNull())
+    .addColumn('by_idlocal', int, (c) => c.notNull())
+    .addPrimaryKeyConstraint('referencers_pk', ['owner', 'idlocal', 'by_owner', 'by_idlocal'])
+    .execute()
+  await sql`insert into referencers (owner, idlocal, kind, by_owner, by_idlocal)
+    select to_owner, to_idlocal, kind, owner, idlocal from "references"`.execute(db)
+  await schema.dropIndex('references_to').execute()
+}

@@ -1,0 +1,79 @@
+import type { Selectable } from 'kysely'
+import type { Db, Schema } from './schema.ts'
+
+export type ReferenceRow = Selectable<Schema['references']>
+
+// A reference is two rows, written in one transaction: of the owner of the file that refers, and of the owner of the
+// file that it refers to.
+
+/** Adds references; those that are there already stay. */
+export async function addReferences(db: Db, rows: readonly ReferenceRow[]): Promise<void> {
+  if (rows.length === 0) return
+  await db
+    .insertInto('references')
+    .values(rows)
+    .onConflict((conflict) => conflict.columns(['owner', 'idlocal', 'to_owner', 'to_idlocal']).doNothing())
+    .execute()
+  for (const own of byTarget(rows).values())
+    await db
+      .insertInto('referencers')
+      .values(
+        own.map(({ owner, idlocal, kind, to_owner, to_idlocal }) => ({
+          owner: to_owner,
+          idlocal: to_idlocal,
+          kind,
+          by_owner: owner,
+          by_idlocal: idlocal,
+        })),
+      )
+      .onConflict((conflict) => conflict.columns(['owner', 'idlocal', 'by_owner', 'by_idlocal']).doNothing())
+      .execute()
+}
+
+/** Removes the second rows of references, all from files of one owner. */
+export async function removeReferencers(db: Db, rows: readonly ReferenceRow[]): Promise<void> {
+  for (const [to, own] of byTarget(rows))
+    await db
+      .deleteFrom('referencers')
+      .where('owner', '=', to)
+      .where('idlocal', 'in', [...new Set(own.map(({ to_idlocal }) => to_idlocal))])
+      .where('by_owner', '=', own[0].owner)
+      .where('by_idlocal', 'in', [...new Set(own.map(({ idlocal }) => idlocal))])
+      .execute()
+}
+
+/** Removes the references from and to files of an owner; without `ids`, of all their files. */
+export async function removeAllReferences(db: Db, owner: string, ids?: readonly number[]): Promise<void> {
+  let from = db.deleteFrom('references').where('owner', '=', owner)
+  let to = db.deleteFrom('referencers').where('owner', '=', owner)
+  if (ids) {
+    from = from.where('idlocal', 'in', ids)
+    to = to.where('idlocal', 'in', ids)
+  }
+  await removeReferencers(db, await from.returningAll().execute())
+  const byOwner = new Map<string, { by: Set<number>; to: Set<number> }>()
+  for (const { by_owner, by_idlocal, idlocal } of await to.returningAll().execute()) {
+    const own = byOwner.get(by_owner) ?? { by: new Set(), to: new Set() }
+    own.by.add(by_idlocal)
+    own.to.add(idlocal)
+    byOwner.set(by_owner, own)
+  }
+  for (const [by, own] of byOwner)
+    await db
+      .deleteFrom('references')
+      .where('owner', '=', by)
+      .where('idlocal', 'in', [...own.by])
+      .where('to_owner', '=', owner)
+      .where('to_idlocal', 'in', [...own.to])
+      .execute()
+}
+
+function byTarget(rows: readonly ReferenceRow[]): Map<string, ReferenceRow[]> {
+  const owners = new Map<string, ReferenceRow[]>()
+  for (const row of rows) {
+    const own = owners.get(row.to_owner)
+    if (own) own.push(row)
+    else owners.set(row.to_owner, [row])
+  }
+  return owners
+}
