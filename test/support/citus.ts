@@ -70,6 +70,11 @@ export async function startCitus(): Promise<Citus> {
     appendFileSync(join(data(node), 'postgresql.conf'), `${settings.join('\n')}\n`)
     start(node)
   }
+  // Tests see which statements reach more than one shard.
+  await on(
+    `postgres://postgres@127.0.0.1:${ports[0]}/postgres`,
+    'alter role postgres set citus.multi_task_query_log_level = notice',
+  )
   const address = (node: number, name: string): string =>
     `postgres://postgres@127.0.0.1:${ports[node]}/${name}`
   const database = async (name: string): Promise<string> => {

@@ -11,6 +11,7 @@ import {
 } from '../../src/service/index.ts'
 import { newDatabase } from './postgres.ts'
 import { S3Server } from './s3.ts'
+import { ShardWatch } from './shards.ts'
 
 export const URL_OF_TESTS = 'http://gridline.test'
 
@@ -142,7 +143,9 @@ export function onBothStores(
     describe(`${name} [${engine}]`, () => {
       let running: TestService
       const folder = temporaryFolder()
+      let shards: ShardWatch | undefined
       beforeAll(async () => {
+        if (engine === 'postgres' && inject('store') === 'citus') shards = new ShardWatch()
         const database =
           engine === 'sqlite'
             ? `sqlite:${join(folder.path, 'test.db')}`
@@ -162,6 +165,9 @@ export function onBothStores(
       afterAll(async () => {
         await running.service.close()
         folder.remove()
+        const several = shards?.unexpected()
+        shards?.stop()
+        if (several?.length) throw new Error(`these reach more than one shard:\n${several.join('\n')}`)
       })
       tests(() => running, engine)
     })

@@ -1,4 +1,3 @@
-import { Problem } from '../../contract/errors.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import { databaseUrl } from '../config/settings.ts'
 import { defineCommand, dryRun } from '../core/define.ts'

@@ -93,7 +93,7 @@ export async function distribute(engine: Engine, limits: Limits, isDry = false):
 }
 
 /** Whether the tables are distributed. */
-export async function isDistributed(db: Db): Promise<boolean> {
+async function isDistributed(db: Db): Promise<boolean> {
   return (await hasCitus(db)) && (await distributedTables(db)).has(FIRST)
 }
 

@@ -10,9 +10,6 @@ interface Applied {
   schema_migrations: { name: string; applied_at: number; oldest: string | null }
 }
 
-/** The migration with which `oldest` was added to databases that were there. */
-const OLDEST_ADDED_BY = '0019-referencers'
-
 /**
  * Applies all missing migrations, each in its own transaction, those of a new database in one. Returns the names of
  * those that were missing. Not Kysely's migrator: that takes advisory locks, which not every engine has, and runs too
@@ -51,7 +48,11 @@ async function apply(engine: Engine, db: Db, step: readonly Migration[], isNew: 
       .addColumn('applied_at', engine.types.int, (c) => c.notNull())
       .addColumn('oldest', engine.types.text)
       .execute()
-  for (const { name, up, worksWith = name } of step) {
+  const [any] = await plain.selectFrom('schema_migrations').selectAll().limit(1).execute()
+  // Databases of before do not have the column.
+  if (any && !('oldest' in any))
+    await plain.schema.alterTable('schema_migrations').addColumn('oldest', engine.types.text).execute()
+  for (const { name, up, worksWith: oldest = name } of step) {
     const known = await plain
       .selectFrom('schema_migrations')
       .select('name')
@@ -59,14 +60,8 @@ async function apply(engine: Engine, db: Db, step: readonly Migration[], isNew: 
       .execute()
     // Another process has applied it meanwhile.
     if (known.length > 0) continue
-    if (!isNew && name === OLDEST_ADDED_BY)
-      await plain.schema.alterTable('schema_migrations').addColumn('oldest', engine.types.text).execute()
-    const oldest = name < OLDEST_ADDED_BY && !isNew ? {} : { oldest: worksWith }
     // Insert the name first: concurrent processes wait here until the first one commits.
-    await plain
-      .insertInto('schema_migrations')
-      .values({ name, applied_at: Date.now(), ...oldest })
-      .execute()
+    await plain.insertInto('schema_migrations').values({ name, applied_at: Date.now(), oldest }).execute()
     await up(db as unknown as Kysely<unknown>, engine.types)
   }
   await distributeNew(engine, db)

@@ -1,0 +1,114 @@
+// A database that Citus distributes over two workers. Runs where a PostgreSQL with Citus is installed.
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { defaultLimits } from '../../src/contract/limits.ts'
+import { createService, verify } from '../../src/service/index.ts'
+import { distribute } from '../../src/service/store/distribution.ts'
+import { migrate } from '../../src/service/store/migrate.ts'
+import { migrations } from '../../src/service/store/migrations/index.ts'
+import { postgresEngine } from '../../src/service/store/postgres.ts'
+import { type Citus, citusPrograms, startCitus } from '../support/citus.ts'
+import { TestService, URL_OF_TESTS } from '../support/service.ts'
+import { ShardWatch } from '../support/shards.ts'
+
+describe.skipIf(citusPrograms() === undefined)('a database on Citus', () => {
+  let cluster: Citus
+  beforeAll(async () => {
+    cluster = await startCitus()
+  }, 60_000)
+  afterAll(() => cluster?.stop())
+
+  const engineOn = (url: string) => postgresEngine(url, defaultLimits)
+  const serviceOn = async (database: string): Promise<TestService> =>
+    new TestService(await createService({ database, url: URL_OF_TESTS, environment: {} }), database)
+
+  it('is distributed once, with the tables of later versions', async () => {
+    const engine = await engineOn(await cluster.database('once'))
+    try {
+      await migrate(engine, { all: migrations.filter(({ name }) => name < '0019') })
+      const before = await distribute(engine, defaultLimits)
+      expect(before.nodes).toBe(2)
+      expect(before.tables).not.toContain('referencers')
+      expect((await distribute(engine, defaultLimits)).tables).toEqual([])
+      expect(await migrate(engine)).toContain('0019-referencers')
+      const { rows } = await engine.read((db) =>
+        sql<{ method: string }>`select partmethod as method from pg_dist_partition
+          where logicalrelid = 'referencers'::regclass`.execute(db),
+      )
+      expect(rows).toEqual([{ method: 'h' }])
+      expect((await distribute(engine, defaultLimits)).tables).toEqual([])
+    } finally {
+      await engine.close()
+    }
+  })
+
+  it('is distributed to the end if some tables are', async () => {
+    const engine = await engineOn(await cluster.database('half'))
+    try {
+      await migrate(engine)
+      await engine.write([], (db) => sql`select create_distributed_table('counters', 'owner')`.execute(db))
+      expect((await distribute(engine, defaultLimits, true)).tables).toContain('files')
+      expect((await distribute(engine, defaultLimits)).tables).toContain('files')
+      expect((await distribute(engine, defaultLimits)).tables).toEqual([])
+    } finally {
+      await engine.close()
+    }
+  })
+
+  it('answers with 503 while a worker restarts, never with 500, and loses and doubles nothing', async () => {
+    const database = await cluster.database('load')
+    const first = await serviceOn(database)
+    await distribute(first.service.store.engine, defaultLimits)
+    const shards = new ShardWatch()
+    const second = await serviceOn(database)
+    try {
+      const owners = Array.from({ length: 6 }, (_, k) => `owner${k}`)
+      const grids = new Map<string, { fid: string; rows: number }>()
+      for (const owner of owners) {
+        await first.user(owner)
+        second.keys.set(owner, first.keys.get(owner)!)
+        grids.set(owner, { fid: (await first.grid(owner, 'g', { a: [0] })).fid, rows: 1 })
+      }
+      const refused = new Set<number>()
+      let isOver = false
+      const writing = owners.map(async (owner, k) => {
+        const test = k % 2 === 0 ? first : second
+        const grid = grids.get(owner)!
+        while (!isOver) {
+          const key = { 'idempotency-key': randomUUID() }
+          for (;;) {
+            const { status, text } = await test.ask(owner, 'POST', `/v2/grids/${grid.fid}/row`, {
+              json: { rows: [[grid.rows]] },
+              headers: key,
+            })
+            if (status < 300) break
+            refused.add(status)
+            if (status !== 503) throw new Error(`${status} ${text}`)
+          }
+          grid.rows++
+          // A plot is two owners' business: its references are rows of both.
+          const other = grids.get(owners[(k + 1) % owners.length])!
+          if (grid.rows % 10 === 0) await test.ask(owner, 'GET', `/v2/grids/${other.fid}`)
+        }
+      })
+      await cluster.crash(1)
+      await cluster.crash(2)
+      isOver = true
+      await Promise.all(writing)
+      for (const owner of owners) {
+        const { fid, rows } = grids.get(owner)!
+        expect(
+          (await second.ask(owner, 'GET', `/v2/grids/${fid}/content?format=json`)).json.cols.a.data,
+        ).toEqual(Array.from({ length: rows }, (_, n) => n))
+      }
+      expect([...refused].filter((status) => status !== 503)).toEqual([])
+      expect((await verify(first.service.store)).damage).toEqual([])
+      expect(shards.unexpected()).toEqual([])
+    } finally {
+      shards.stop()
+      await first.service.close()
+      await second.service.close()
+    }
+  }, 120_000)
+})
