@@ -95,6 +95,8 @@ export async function appendTo(writers: Writers, list: readonly Append[]): Promi
       records.push({ write: append.write, result })
       outcomes.push({ result })
     } catch (error) {
+      // What the database could not do is nothing that one append is refused for: the transaction is repeated, or fails.
+      if (!isRefusal(error)) throw error
       outcomes.push({ error })
     }
   }
@@ -123,6 +125,10 @@ export async function appendTo(writers: Writers, list: readonly Append[]): Promi
   const tailBytes = grid!.tail_rows + added > FOLD_ROWS ? Math.max(tail_bytes, FOLD_BYTES + 1) : tail_bytes
   if (tailBytes > FOLD_BYTES) await writers.jobs.add(owner, 'fold', String(idlocal))
   return { outcomes, tailBytes }
+}
+
+function isRefusal(error: unknown): boolean {
+  return [Problem, GridHeld, HasRules, UnequalColumns, Misfit].some((kind) => error instanceof kind)
 }
 
 /** The version that appended rows belong to, which begins with them if they continue no other. */
