@@ -294,9 +294,10 @@ class Background {
   run(work: () => Promise<void>): void {
     const job = work()
       .catch((error) => {
-        if (error instanceof Problem) return
-        const line = { request_id: '-', method: '-', path: 'background', status: 500, ms: 0 }
-        this.log?.({ ...line, error: String(error?.stack ?? error) })
+        const line = { request_id: '-', method: '-', path: 'background', ms: 0 }
+        if (!(error instanceof Problem))
+          this.log?.({ ...line, status: 500, error: String(error?.stack ?? error) })
+        else if (error.status >= 500) this.log?.({ ...line, status: error.status, reason: error.message })
       })
       .finally(() => this.pending.delete(job))
     this.pending.add(job)

@@ -10,6 +10,7 @@ export {
   discovery,
   fetchUserInfo,
   None,
+  ResponseBodyError,
   randomNonce,
   randomPKCECodeVerifier,
   randomState,

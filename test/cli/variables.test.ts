@@ -1,10 +1,10 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { command } from '../../src/cli/commands/serve.ts'
 import { withFiles, withoutPasswords } from '../../src/cli/core/variables.ts'
 import { environmentTable } from '../../src/cli/help/environment.ts'
-import { gridline, serve } from '../support/cli.ts'
+import { gridline, serve, start } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()
@@ -61,6 +61,53 @@ describe('settings of serve', () => {
   ])('that do not fit are named: %j', async (env, message) => {
     const done = await gridline(['serve'], { home: folder.path, env })
     expect([done.code, done.stderr]).toEqual([2, expect.stringMatching(message)])
+  })
+
+  it('that name a folder or a file of something else are refused, and its rights stay', async () => {
+    const place = join(folder.path, 'theirs')
+    mkdirSync(place, { mode: 0o755 })
+    chmodSync(place, 0o755)
+    const text = join(place, 'text')
+    writeFileSync(text, 'something else', { mode: 0o644 })
+    for (const [path, what] of [
+      [place, 'this is not a file'],
+      [text, 'this is not a database of SQLite'],
+    ]) {
+      const before = statSync(path).mode
+      const done = await gridline(['admin', 'user', 'list', '--database', `sqlite:${path}`], {
+        home: folder.path,
+      })
+      expect([done.code, done.stderr]).toEqual([
+        2,
+        expect.stringContaining(`--database sqlite:${path}: ${what}`),
+      ])
+      expect(statSync(path).mode).toBe(before)
+    }
+  })
+
+  it('keep their passwords to themselves', async () => {
+    const database = 'postgres://u:secret@127.0.0.1:1/x'
+    const done = await gridline(['admin', 'user', 'disable', 'nobody', '--yes', '--database', database], {
+      home: folder.path,
+    })
+    expect([done.code, done.stderr.includes('secret')]).toEqual([9, false])
+    expect(withoutPasswords(['--database', 'postgres://h/db?user=u&password=secret&x=1'])).toEqual([
+      '--database',
+      'postgres://h/db?user=u&password=***&x=1',
+    ])
+  })
+
+  it('do not matter to a signal: whenever it arrives, the server ends', async () => {
+    const ends = [0, 60, 120, 180, 240, 300, 400].map(async (ms) => {
+      const child = start(['serve', '--port', '0'], {
+        home: join(folder.path, `signal-${ms}`),
+        env: { GRIDLINE_LIMIT_DRAIN_SECONDS: '0' },
+      })
+      const gone = new Promise((resolve) => child.once('exit', resolve))
+      setTimeout(() => child.kill('SIGTERM'), ms)
+      await gone
+    })
+    await Promise.all(ends)
   })
 
   it('with no value in their file are refused', () => {

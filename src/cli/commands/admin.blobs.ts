@@ -2,6 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { bytesText } from '../../contract/limits.ts'
 import { type CommandEntry, defineCommand, dryRun, subcommand } from '../core/define.ts'
 import { array, object } from '../core/prints.ts'
+import type { Failure } from '../output/failure.ts'
 import { database, onStore, place } from './admin.store.ts'
 
 const fields = {
@@ -58,10 +59,12 @@ const move = defineCommand({
     if (to === undefined)
       throw new Problem('usage', 'no place given', { hint: 'Use --to sql, --to file:DIR or --to s3://…' })
     const { messages } = context
+    const failures: Failure[] = []
     const objects = await onStore(context, url, async (service, store) => {
       const waiting = (await store.places.list()).filter(({ place: from }) => from !== 'row' && from !== to)
       const all = waiting.reduce((sum, one) => sum + one.objects, 0)
       if (dry) {
+        await store.places.open(to)
         messages.line(`Dry run, nothing was changed. It would move ${all} objects to ${to}.`)
         return undefined
       }
@@ -74,6 +77,7 @@ const move = defineCommand({
           said = performance.now()
           messages.note(`${moved} of ${all} objects moved`)
         },
+        onLost: (owner, problem) => failures.push({ of: owner, problem }),
       })
     })
     if (objects === undefined) return undefined
@@ -88,6 +92,7 @@ const move = defineCommand({
           { field: 'objects', title: 'MOVED', align: 'right' as const },
         ],
       },
+      failures,
     }
   },
 })

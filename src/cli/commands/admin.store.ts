@@ -5,6 +5,7 @@ import { databaseUrl, makeFoldersPrivate } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
 import { dryRun, type Option } from '../core/define.ts'
 import { confirm } from '../core/prompt.ts'
+import { withoutPassword } from '../core/variables.ts'
 
 export const database = {
   flags: '--database <url>',
@@ -27,7 +28,9 @@ export async function isAgreed(
 }
 
 export function place(context: Context, url: unknown): string {
-  return ((url as string | undefined) ?? databaseUrl(context.environment)).replace(/\/\/[^@/]*@/, '//…@')
+  return withoutPassword(
+    ((url as string | undefined) ?? databaseUrl(context.environment)).replace(/\/\/[^@/]*@/, '//…@'),
+  )
 }
 
 type Work<T> = (
@@ -64,7 +67,9 @@ async function onAnyStore<T>(
   } catch (error) {
     // Commands that hints name are about the same database.
     if (error instanceof Problem && url !== undefined && error.hint?.includes('gridline admin '))
-      throw new Problem(error.code, error.message, { hint: `${error.hint} --database ${url}` })
+      throw new Problem(error.code, error.message, {
+        hint: `${error.hint} --database ${withoutPassword(url)}`,
+      })
     throw error
   } finally {
     await store.close()

@@ -24,18 +24,46 @@ function clientLines(url: string): string[] {
   ]
 }
 
-/** The next signal to end; undefined after some ms without one. */
-function nextSignal(patience?: number): Promise<'SIGINT' | 'SIGTERM' | undefined> {
-  return new Promise((resolve) => {
-    const timer = patience === undefined ? undefined : setTimeout(() => resolve(undefined), patience)
+type Signal = 'SIGINT' | 'SIGTERM'
+
+/** The signals that ask this process to end, in order: none is lost, whenever it arrives. */
+class Signals {
+  private readonly arrived: Signal[] = []
+  private waiting: ((signal: Signal) => void) | undefined
+
+  constructor() {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.removeAllListeners(signal)
-      process.once(signal, () => {
-        clearTimeout(timer)
-        resolve(signal)
+      // Before those of other commands go: in between, a signal would end the process.
+      const others = process.listeners(signal)
+      process.on(signal, () => {
+        if (this.waiting) this.waiting(signal)
+        else this.arrived.push(signal)
       })
+      for (const listener of others) process.removeListener(signal, listener)
     }
-  })
+  }
+
+  /** The next signal; undefined after some ms without one. */
+  next(patience?: number): Promise<Signal | undefined> {
+    const signal = this.arrived.shift()
+    if (signal) return Promise.resolve(signal)
+    return new Promise((resolve) => {
+      const timer = patience === undefined ? undefined : setTimeout(() => done(undefined), patience)
+      const done = (found: Signal | undefined): void => {
+        clearTimeout(timer)
+        this.waiting = undefined
+        resolve(found)
+      }
+      this.waiting = done
+    })
+  }
+
+  /** What `work` resolves to, unless a signal arrives before that. */
+  async unless<T>(work: Promise<T>): Promise<T | Signal> {
+    const done = await Promise.race([work, this.next()])
+    this.waiting = undefined
+    return done as T | Signal
+  }
 }
 
 /** The environment with limits of `--limit name=value`. Throws `usage` for text that is none. */
@@ -221,10 +249,11 @@ export const command = defineCommand({
     const log = new RequestLog(process.stderr)
     const address = database ?? databaseUrl(context.environment)
     const limits = limitsFrom(environment)
+    const signals = new Signals()
     const listening = await listen(() => service, { host, port: wanted, limits, proxies })
     const here = `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${listening.port}`
     try {
-      const running = await createService({
+      const started = createService({
         database: address,
         blobs,
         url: base ?? here,
@@ -238,6 +267,14 @@ export const command = defineCommand({
         audit: quiet ? undefined : (line) => log.add(line),
         environment,
       })
+      const running = await signals.unless(started)
+      if (typeof running === 'string') {
+        // The transaction of an update is rolled back by the end of the process; the next start goes on from there.
+        messages.note('stopped before the server was ready')
+        process.exit(running === 'SIGINT' ? 130 : 0)
+      }
+      // What the database says, where --blobs says nothing.
+      await running.store.places.check()
       service = running
       if (address.startsWith('sqlite:') && address !== 'sqlite::memory:')
         reserveSpace(address.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''))
@@ -248,7 +285,6 @@ export const command = defineCommand({
       const unusual = changedLimits(limits)
       if (isTraced) messages.note('spans are recorded by the OpenTelemetry of this process')
       if (unusual.length > 0) messages.note(`limits: ${unusual.join(', ')}`)
-      const asked = nextSignal()
       messages.line(`listening on ${here}${base ? ` for ${base}` : ''}`)
       const isOpen = !/^(127\.|localhost$|::1$)/.test(host)
       if (isOpen) messages.note(`reachable from other machines on port ${listening.port} (--host ${host})`)
@@ -259,17 +295,17 @@ export const command = defineCommand({
       if (!database && !(await running.store.read(({ accounts }) => accounts.hasKeys(loginName()))))
         messages.note(`To log in to this server, create a key: gridline admin create-key ${loginName()}`)
       for (const line of clientLines(base ?? here)) messages.aside(line)
-      const signal = await asked
+      const signal = await signals.next()
       // SIGTERM is of an operator, SIGINT of somebody at a terminal.
       if (signal === 'SIGTERM') {
         messages.note(`stopping in ${limits.drain_seconds} seconds (limit drain_seconds)`)
         running.drain()
-        await nextSignal(limits.drain_seconds * 1000)
+        await signals.next(limits.drain_seconds * 1000)
       }
       clearInterval(upkeep)
       messages.note('stopping')
       const stopped = listening.stop(signal === 'SIGTERM' ? limits.stop_seconds * 1000 : undefined)
-      await Promise.race([stopped, nextSignal()])
+      await Promise.race([stopped, signals.next()])
       await listening.stop(0)
       await running.close()
       log.flush()

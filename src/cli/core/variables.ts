@@ -77,8 +77,15 @@ function switchOf(variable: string, text: string): boolean {
   throw new Problem('usage', `${variable}=${text}: must be 1 or 0`)
 }
 
+/** A text without the passwords of the URLs in it. */
+export function withoutPassword(text: string): string {
+  return text
+    .replace(/(:\/\/[^/@\s:]*):[^/\s]*@/g, '$1:***@')
+    .replace(/([?&](?:password|sslpassword|[a-z_]*secret[a-z_]*)=)[^&\s]*/gi, '$1***')
+}
+
 /** Words of a command line without the passwords of URLs; undefined if there are none. */
 export function withoutPasswords(words: readonly string[]): string[] | undefined {
-  const clean = words.map((word) => word.replace(/(:\/\/[^/@\s:]*):[^/\s]*@/g, '$1:***@'))
+  const clean = words.map(withoutPassword)
   return clean.some((word, at) => word !== words[at]) ? clean : undefined
 }

@@ -35,7 +35,7 @@ export class OidcLogin {
   ) {}
 
   /** A key for a token whose issuer and subject are trusted. Throws `unauthenticated` for others. */
-  async exchange(token: string): Promise<NewKey & { hash: string }> {
+  async exchange(store: Store, token: string): Promise<NewKey & { hash: string }> {
     const trusted = await this.trustedBy(token)
     const [{ issuer }] = trusted
     const claims = await this.verified(token, issuer)
@@ -48,7 +48,7 @@ export class OidcLogin {
       throw new Problem('unauthenticated', `the subject of the token is not trusted: ${sub.slice(0, 200)}`, {
         hint: `An operator can trust it: gridline admin trust add ${issuer} ${JSON.stringify(sub.slice(0, 200))} --user NAME`,
       })
-    return this.store.by({ user: found.username }).write([found.username], async (writers) => {
+    return store.by({ user: found.username }).write([found.username], async (writers) => {
       const user = await writers.accounts.user(found.username)
       if (!user || user.disabled_at !== null)
         throw new Problem(

@@ -46,12 +46,14 @@ export interface Leaving {
 const TIMEOUT_SECONDS = 10
 /** How long the provider is not asked again after it did not answer, in ms. */
 const PAUSE_MS = 5_000
-const MOST_GROUPS = 1_000
+const MOST_GROUPS = 10_000
+const MOST_LETTERS = 255
 
 /** Signs people in by an identity provider (OpenID Connect: code flow with PKCE). */
 export class PeopleLogin {
   private configuration: Promise<Configuration> | undefined
   private failedAt = Number.NEGATIVE_INFINITY
+  private failure: unknown
 
   constructor(
     private readonly store: Store,
@@ -91,10 +93,14 @@ export class PeopleLogin {
   }
 
   /**
-   * The user whom the provider sends back, created at the first time. `query`: that of the address of return; `kept`: from
+   * The user whom the provider sends back, created at the first time, by `store`. `query`: that of the address of return; `kept`: from
    * `begin`. Throws `unauthenticated` or `forbidden` for anybody else.
    */
-  async finish(query: string, kept: string | undefined): Promise<{ username: string; next: string }> {
+  async finish(
+    store: Store,
+    query: string,
+    kept: string | undefined,
+  ): Promise<{ username: string; next: string }> {
     const [state, nonce, verifier, next] = keptOnes(kept)
     const person = await this.person(query, { state, nonce, verifier })
     const { domains } = this.provider
@@ -107,7 +113,7 @@ export class PeopleLogin {
           : `the address ${person.email} ${person.isVerified ? 'is of another domain' : 'is not verified'}; people of ${domains.join(', ')} may sign in`,
         { hint: 'Sign in with another account, or ask the administrator of this server.' },
       )
-    return { username: await this.userOf(person), next }
+    return { username: await this.userOf(store, person), next }
   }
 
   private async person(
@@ -129,7 +135,8 @@ export class PeopleLogin {
       const isShort = claims.email === undefined || (teams.length > 0 && claims[groupsClaim] === undefined)
       if (isShort && configuration.serverMetadata().userinfo_endpoint !== undefined)
         claims = { ...(await client.fetchUserInfo(configuration, tokens.access_token, sub)), ...claims }
-      const email = textOf(claims.email)?.toLowerCase() ?? null
+      if (!isPlain(sub) || sub.length > MOST_LETTERS) throw new Error('its sub is not a plain text')
+      const email = emailOf(claims.email)
       const groups = claims[groupsClaim]
       return {
         issuer: iss,
@@ -142,19 +149,29 @@ export class PeopleLogin {
           .slice(0, MOST_GROUPS),
       }
     } catch (error) {
+      // What the provider has against this server is nothing that the person did.
+      if (error instanceof client.ResponseBodyError)
+        throw new Problem(
+          'overloaded',
+          `the identity provider ${this.name} refuses this server: ${error.error}`,
+          {
+            hint: 'An administrator must correct GRIDLINE_OIDC_CLIENT_ID (--oidc-client-id) or GRIDLINE_OIDC_CLIENT_SECRET.',
+          },
+        )
       if (error instanceof client.AuthorizationResponseError)
         throw new Problem('unauthenticated', `the identity provider refuses: ${error.error}`, {
           hint: (error.error_description ?? '').slice(0, 300) || 'Try again.',
         })
       const { code = '', message } = error as Error & { code?: string }
-      if (/TIMEOUT|REQUEST_TIMEOUT|fetch failed/i.test(`${code} ${message}`)) throw this.silent()
+      if (/TIMEOUT|REQUEST_TIMEOUT|RESPONSE_IS_NOT_CONFORM|fetch failed/i.test(`${code} ${message}`))
+        throw this.silent(error)
       throw new Problem('unauthenticated', `this sign-in is not valid: ${message}`, { hint: 'Try again.' })
     }
   }
 
   /** What the provider says of itself, asked once. */
   private async configured(): Promise<Configuration> {
-    if (!this.configuration && performance.now() - this.failedAt < PAUSE_MS) throw this.silent()
+    if (!this.configuration && performance.now() - this.failedAt < PAUSE_MS) throw this.silent(this.failure)
     const { issuer, clientId, clientSecret } = this.provider
     this.configuration ??= (async () => {
       const client = await import('../../vendor/openid.ts')
@@ -173,25 +190,31 @@ export class PeopleLogin {
     })()
     try {
       return await this.configuration
-    } catch {
+    } catch (error) {
       this.configuration = undefined
       this.failedAt = performance.now()
-      throw this.silent()
+      this.failure = error
+      throw this.silent(error)
     }
   }
 
-  private silent(): Problem {
-    return new Problem('overloaded', `the identity provider ${this.name} does not answer`)
+  private silent(error: unknown): Problem {
+    const { message = '', cause } = error as Error
+    const why = cause instanceof Error && cause.message !== '' ? cause.message : message
+    return new Problem(
+      'overloaded',
+      `the identity provider ${this.name} does not answer: ${why} (--oidc-issuer)`,
+    )
   }
 
   /** The user of a person; a new one at the first time. Their teams follow from their groups. */
-  private async userOf(person: Person): Promise<string> {
+  private async userOf(store: Store, person: Person): Promise<string> {
     const known = await this.known(person)
     const names = known === undefined ? await this.freeNames(person) : [known]
     const teams = this.provider.teams ?? []
     for (const name of names) {
       const owners = [name, ...teams.map(({ owner }) => owner)]
-      const username = await this.store.by({ user: name }).write(owners, async (writers) => {
+      const username = await store.by({ user: name }).write(owners, async (writers) => {
         const owner = await this.enter(writers, person, name)
         if (owner !== undefined) await keepTeams(writers, owner, teams, person.groups)
         return owner
@@ -264,7 +287,19 @@ export class PeopleLogin {
 }
 
 function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' && value.length <= 320 ? value : undefined
+  return typeof value === 'string' && value.length <= 320 && isPlain(value) ? value : undefined
+}
+
+/** Whether a text has no control characters: databases end or refuse texts at some of them. */
+function isPlain(text: string): boolean {
+  return text !== '' && !/\p{Cc}/u.test(text)
+}
+
+/** An address of e-mail; null for what is none. Only letters of ASCII have a case: others are different addresses. */
+function emailOf(value: unknown): string | null {
+  const text = textOf(value)
+  if (text === undefined || !/^[^\s@]+@[^\s@]+$/.test(text)) return null
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
 function keptOnes(kept: string | undefined): [string, string, string, string] {

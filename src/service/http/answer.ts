@@ -34,11 +34,16 @@ export function errorReply(
     headers['www-authenticate'] = browser
       ? 'Bearer realm="gridline"'
       : 'Basic realm="gridline", charset="UTF-8"'
-  if (problem.status === 429 || problem.status === 503)
-    headers['retry-after'] = String(problem instanceof RateLimited ? problem.wait : 1)
+  Object.assign(headers, retryAfter(problem))
   const reply = jsonReply(quirk?.(problem) ?? problem.status, errorBody(problem), headers)
   reply.hangUp = problem.code === 'too_slow' || problem.code === 'aborted'
   return reply
+}
+
+/** When to try again, as a header; none for what another attempt does not cure. */
+export function retryAfter(problem: Problem): Record<string, string> {
+  if (problem.status !== 429 && problem.status !== 503) return {}
+  return { 'retry-after': String(problem instanceof RateLimited ? problem.wait : 1) }
 }
 
 /** Whether a request accepts Brotli: named, and not with a quality of 0. */

@@ -121,6 +121,7 @@ export function createApp(
       const error = isAborted(thrown, request) ? new Problem('aborted', 'the client disconnected') : thrown
       if (!(error instanceof Problem))
         line.error = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      else if (error.status >= 500) line.reason = error.message
       reply =
         !path.startsWith('/v2') && wantsPage(request.headers)
           ? errorPage(problemOf(error), path + (query && `?${query}`), line.user)

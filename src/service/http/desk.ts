@@ -24,6 +24,9 @@ export interface LogLine {
   agent?: string
   /** The id of the trace that the request belongs to (traceparent). */
   trace?: string
+  /** Why the server could not do it, with status 503 and others above 500. */
+  reason?: string
+  /** The stack of an error that nothing expects. */
   error?: string
 }
 
@@ -95,9 +98,20 @@ export async function callerOf(
   return caller
 }
 
-/** The rate-limit key of an IP address. `@` keeps it apart from usernames. */
-export function addressOf({ address }: Pick<HttpRequest, 'address'>): string {
-  return `@${address ?? ''}`
+/**
+ * The rate-limit key of an IP address. `@` keeps it apart from usernames. Of IPv6 it is the network (/64): a client has
+ * all addresses in it.
+ */
+export function addressOf({ address = '' }: Pick<HttpRequest, 'address'>): string {
+  if (!address.includes(':') || address.includes('.')) return `@${address}`
+  const [head, tail] = address.split('%')[0].split('::')
+  const [before, after] = [head, tail ?? ''].map((part) => part.split(':').filter(Boolean))
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length)
+  const groups = [...before, ...Array.from({ length: zeros }, () => '0'), ...after]
+  return `@${groups
+    .slice(0, 4)
+    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
+    .join(':')}::/64`
 }
 
 /**

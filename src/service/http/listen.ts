@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, isIP } from 'node:net'
 import { errorBody, Problem } from '../../contract/errors.ts'
 import type { HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Limits } from '../../contract/limits.ts'
@@ -218,7 +218,15 @@ function clientOf({ headers, socket }: IncomingMessage, proxies: number): string
   if (proxies === 0) return socket.remoteAddress
   const given = headers['x-forwarded-for']
   const entries = (Array.isArray(given) ? given.join(',') : (given ?? '')).split(',')
-  return entries.at(-proxies)?.trim() || socket.remoteAddress
+  return ipOf(entries.at(-proxies)?.trim() ?? '') ?? socket.remoteAddress
+}
+
+/** The IP address of an entry, which may have a port; undefined for any other text. */
+function ipOf(entry: string): string | undefined {
+  const [, bracketed] = /^\[([^\]]{2,45})\](?::\d{1,5})?$/.exec(entry) ?? []
+  const [, withPort] = /^([\d.]{7,15}):\d{1,5}$/.exec(entry) ?? []
+  const address = bracketed ?? withPort ?? entry
+  return isIP(address) === 0 ? undefined : address
 }
 
 /** Adds the body to a request: a small one once it has arrived completely, a large one as a stream. */

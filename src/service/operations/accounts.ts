@@ -82,7 +82,7 @@ export const accountHandlers = {
   },
 
   'oidc.exchange': async (service, { fields }) => {
-    return { body: shownNewKey(await service.oidc.exchange(fields.token)) }
+    return { body: shownNewKey(await service.oidc.exchange(service.store, fields.token)) }
   },
 
   'keys.create': async (service, call) => {

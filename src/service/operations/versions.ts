@@ -179,6 +179,7 @@ export const versionHandlers = {
           hint: 'Revert to another version first, or delete the file.',
         })
       await writers.versions.remove(file.owner, file.idlocal, [wanted.version])
+      writers.files.noteForgotten(file, wanted.version)
       return wanted.version
     })
     return { body: { fid: formatFid(call.fid), version } }

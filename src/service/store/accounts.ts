@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
-import { STATES } from './blobs.ts'
 import { isByOwner } from './distribution.ts'
+import { STATES } from './objects/states.ts'
 import { removeAllReferences } from './references.ts'
 import type { Db, Schema } from './schema.ts'
 
@@ -440,6 +440,7 @@ export class AccountWriter extends AccountReader {
   }
 
   async addIdentity(identity: Insertable<Schema['identities']>): Promise<void> {
+    this.note(identity.owner, 'user.identity', { issuer: identity.issuer, subject: identity.subject })
     await this.db.insertInto('identities').values(identity).execute()
   }
 

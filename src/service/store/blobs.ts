@@ -5,6 +5,7 @@ import { asBuffer, breathe } from '../../json/index.ts'
 import type { Transactions } from './engine.ts'
 import { sha256 } from './hash.ts'
 import { IN_DATABASE, type Places } from './objects/places.ts'
+import { STATES } from './objects/states.ts'
 import type { Db } from './schema.ts'
 
 /** Bytes of an owner, by their SHA-256. */
@@ -14,9 +15,6 @@ export interface BlobRef {
   /** Of bytes that nothing refers to yet: their key, or the bytes themselves, which are stored with the reference. */
   fresh?: { key: string } | { body: Buffer }
 }
-
-/** What an object is. Nothing refers to `writing` and `ended` ones. See docs/adr/0031-keys-of-objects-are-used-once.md. */
-export const STATES = { writing: 0, live: 1, ended: 2 } as const
 
 /**
  * Bytes of owners, addressed by their SHA-256. They are stored before the row that refers to them, never changed, and

@@ -148,9 +148,27 @@ export class FileWriter extends FileReader {
       add(after.world_readable === 1 ? 'file.publish' : 'file.unpublish')
     if (after.share_key !== (before?.share_key ?? null))
       add(after.share_key === null ? 'file.link.remove' : 'file.link.create')
+    // Who may read a folder may read what is moved into it.
+    if (before && after.parent !== before.parent)
+      this.journal.add({
+        owner,
+        event: 'file.move',
+        fid: `${owner}:${idlocal}`,
+        details: { filename, filetype, from: before.parent, to: after.parent },
+      })
     const wasTrashed = before !== undefined && before.trashed_at !== null
     if ((after.trashed_at !== null) !== wasTrashed)
       add(after.trashed_at !== null ? 'file.trash' : 'file.restore')
+  }
+
+  /** Notes that a version was removed by somebody. */
+  noteForgotten({ owner, idlocal, filename, filetype }: FileRow, version: number): void {
+    this.journal.add({
+      owner,
+      event: 'version.forget',
+      fid: `${owner}:${idlocal}`,
+      details: { filename, filetype, version },
+    })
   }
 
   /** Allocates the owner's next file id. Ids start at 0. */

@@ -34,6 +34,10 @@ const OWNER_SHARE = 0.5
  * `repeatable`.
  */
 export async function postgresEngine(url: string, limits: Limits): Promise<Engine> {
+  if (!URL.canParse(url))
+    throw new Problem('usage', '--database: this is not a URL of PostgreSQL', {
+      hint: 'Give postgres://user:password@host:5432/name, with special characters of the password as %XX.',
+    })
   const { default: pg } = await import('pg')
   // pg returns int8 as text. Ours are counts, ids and milliseconds, which fit in a number.
   const types = {
@@ -273,6 +277,10 @@ function asProblem(error: unknown): unknown {
       { hint: 'Repeat the request with the same Idempotency-Key; it is applied only once.' },
     )
   const { code = '' } = error as { code?: string }
+  if (code === '3D000' || code === '28P01' || code === '28000')
+    return new Problem('overloaded', `the database refuses the connection: ${error.message} (--database)`, {
+      hint: 'Create the database and the user, or correct --database.',
+    })
   if (code === '53100') return new Problem('disk_full', 'the database cannot grow: its disk is full')
   if (code === '55P03')
     return new Problem('overloaded', 'another change to the same rows takes too long (limit lock_seconds)')

@@ -4,6 +4,7 @@ import { DraftReader, DraftWriter, removeDraft } from './drafts.ts'
 import type { Engine } from './engine.ts'
 import { FileWriter } from './files.ts'
 import type { Key } from './keys.ts'
+import type { Db } from './schema.ts'
 import { Quotas, UsageWriter } from './usage.ts'
 import { VersionReader, type VersionRow, VersionWriter } from './versions.ts'
 
@@ -40,6 +41,11 @@ export function expiredVersions(rows: readonly Kept[], present: number, now: num
   return expired
 }
 
+/** Of what is removed, nothing is checked. */
+function unlimited(engine: Engine, db: Db): UsageWriter {
+  return new UsageWriter(db, new Quotas(engine, defaultLimits))
+}
+
 /** Removes the drafts that are older than some days. */
 export async function expireDrafts(
   engine: Engine,
@@ -51,10 +57,11 @@ export async function expireDrafts(
     const old = await engine.read((db) => new DraftReader(db).olderThan(now - draft_days * DAY, FILES))
     for (const draft of old)
       await engine.write([draft.owner], async (db) => {
+        const usage = unlimited(engine, db)
         const writers = {
           drafts: new DraftWriter(db),
-          versions: new VersionWriter(db),
-          files: new FileWriter(db, new Journal(), new UsageWriter(db, new Quotas(engine, defaultLimits))),
+          versions: new VersionWriter(db, usage),
+          files: new FileWriter(db, new Journal(), usage),
         }
         // It may have been made again meanwhile.
         const { owner, idlocal, name, made_at } = draft
@@ -87,7 +94,7 @@ export async function expireVersions(engine: Engine, rules: Rules, now = Date.no
       })
       if (expired.length > 0)
         removed += await engine.write([owner], (db) =>
-          new VersionWriter(db).remove(owner, idlocal, expired, true),
+          new VersionWriter(db, unlimited(engine, db)).remove(owner, idlocal, expired, true),
         )
     }
   }

@@ -184,7 +184,7 @@ export class SharingWriter extends SharingReader {
       owner,
       event: 'file.share',
       fid: `${owner}:${idlocal}`,
-      details: { [kind]: name, permission: may_write === 1 ? 'write' : 'read' },
+      details: { ...(await this.named(kind, name)), permission: may_write === 1 ? 'write' : 'read' },
     })
     await this.note('shared', owner, idlocal)
     await this.db
@@ -194,6 +194,12 @@ export class SharingWriter extends SharingReader {
         conflict.columns(['owner', 'idlocal', 'kind', 'name']).doUpdateSet({ may_write }),
       )
       .execute()
+  }
+
+  /** Who has a grant, as people know them. */
+  private async named(kind: CollaboratorRow['kind'], name: string): Promise<Record<string, string>> {
+    const team = kind === 'team' ? await this.team(name) : undefined
+    return { [kind]: team ? `${team.owner}/${team.name}` : name }
   }
 
   /** Notes that a file has stars or is shared. It may go on saying so when it has none any more. */
@@ -217,7 +223,7 @@ export class SharingWriter extends SharingReader {
       owner,
       event: 'file.unshare',
       fid: `${owner}:${idlocal}`,
-      details: { [kind]: name },
+      details: await this.named(kind, name),
     })
     await this.db
       .deleteFrom('collaborators')

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -83,6 +83,7 @@ export function makePrivate(file: string): void {
   } catch (error) {
     throw notCreated(file, error)
   }
+  assertDatabase(file)
   for (const path of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) {
     try {
       if (existsSync(path)) chmodSync(path, 0o600)
@@ -90,6 +91,30 @@ export function makePrivate(file: string): void {
       // Not our file: leave its mode unchanged.
     }
   }
+}
+
+const MAGIC = 'SQLite format 3\0'
+
+/** Throws unless a file is a database of SQLite, or empty: what is somebody else's is not touched. */
+function assertDatabase(file: string): void {
+  const wrong = (what: string): Problem =>
+    new Problem('usage', `--database sqlite:${file}: ${what}`, {
+      hint: 'Name a file of Gridline, or one that does not exist.',
+    })
+  if (!statSync(file).isFile()) throw wrong('this is not a file')
+  let first: Buffer
+  try {
+    const descriptor = openSync(file, 'r')
+    try {
+      const bytes = Buffer.alloc(MAGIC.length)
+      first = bytes.subarray(0, readSync(descriptor, bytes))
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch (error) {
+    throw wrong(`it cannot be read: ${REASONS[(error as NodeJS.ErrnoException).code ?? ''] ?? error}`)
+  }
+  if (first.length > 0 && first.toString('latin1') !== MAGIC) throw wrong('this is not a database of SQLite')
 }
 
 /** Creates a folder and those above it. Where the system refuses to, the recursive `mkdir` of Node.js may never end. */

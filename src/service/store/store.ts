@@ -82,7 +82,7 @@ export interface Store {
   writeOnce<T>(key: WriteKey, work: (writers: Writers) => Promise<T>, options?: OnceOptions<T>): Promise<T>
   /** The store for requests on one owner's files, which may use only part of the connections. */
   for(owner: string): Store
-  /** The same store, whose changes are those of somebody: the audit log says so. */
+  /** The same store, whose changes are those of somebody: the audit log says so. What is not given stays. */
   by(actor: Actor): Store
   /** Calls `listener` with each event of the audit log, once it is stored. */
   onAudit(listener: (row: AuditRow) => void): void
@@ -240,7 +240,7 @@ function storeOn(
           plots: new PlotWriter(db, usage),
           relations: new RelationReader(db),
           sharing: new SharingWriter(db, journal),
-          versions: new VersionWriter(db),
+          versions: new VersionWriter(db, usage),
           drafts: new DraftWriter(db),
           idempotency: new IdempotencyWriter(db),
           jobs,
@@ -290,7 +290,7 @@ function storeOn(
       const lane = engine.lane(owner)
       return lane === transactions ? store : storeOn(engine, lane, limits, shared, actor)
     },
-    by: (who) => storeOn(engine, transactions, limits, shared, who),
+    by: (who) => storeOn(engine, transactions, limits, shared, { ...actor, ...who }),
     onAudit(listener) {
       shared.audited = listener
     },
@@ -323,7 +323,7 @@ async function engineFor({ database, maxPages, limits = defaultLimits }: StoreOp
     const { postgresEngine } = await import('./postgres.ts')
     return postgresEngine(database, limits)
   }
-  throw new Problem('usage', `not a database: ${database}`, {
+  throw new Problem('usage', `--database: not a database: ${database.replace(/:.*/s, ':…')}`, {
     hint: 'Give sqlite:FILE or postgres://user:password@host/name',
   })
 }

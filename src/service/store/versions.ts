@@ -3,6 +3,7 @@ import { letGo, refer } from './blobs.ts'
 import { type Epoch, rowOf, SLICE_FIELDS, type SliceRef, sliceOf } from './grids.ts'
 import type { Key } from './keys.ts'
 import type { Db, Schema } from './schema.ts'
+import type { UsageWriter } from './usage.ts'
 
 /** Rows per statement. */
 const BATCH = 1000
@@ -156,7 +157,19 @@ export class VersionReader {
   }
 }
 
+/** The bytes of slices before compression. */
+function bytesOf(slices: readonly SliceRef[]): number {
+  return slices.reduce((sum, { bytes }) => sum + bytes, 0)
+}
+
 export class VersionWriter extends VersionReader {
+  constructor(
+    db: Db,
+    private readonly usage: UsageWriter,
+  ) {
+    super(db)
+  }
+
   async add(row: NewVersion): Promise<void> {
     await this.db
       .insertInto('versions')
@@ -240,6 +253,7 @@ export class VersionWriter extends VersionReader {
     columns: readonly { uid: string; name: string; slices: readonly SliceRef[] }[],
   ): Promise<number> {
     const { owner, idlocal } = row
+    await this.usage.grow(owner, { bytes: bytesOf(columns.flatMap(({ slices: own }) => own)) })
     const version = Math.min(0, ...(await this.draftsOf(owner, idlocal)).map((one) => one.version)) - 1
     await this.add({ ...row, version, epoch: version })
     const span = { owner, idlocal, since: version, until: version + 1 }
@@ -271,6 +285,7 @@ export class VersionWriter extends VersionReader {
     { owner, idlocal, version }: Pick<VersionRow, 'owner' | 'idlocal' | 'version'>,
     slices: readonly (SliceRef & { uid: string })[],
   ): Promise<void> {
+    await this.usage.grow(owner, { bytes: bytesOf(slices) })
     const span = { owner, idlocal, since: version, until: version + 1 }
     await refer(
       this.db,

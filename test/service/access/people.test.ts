@@ -105,6 +105,34 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     expect((await me(again.session)).username).toBe('CarolC')
   })
 
+  it('each person has one user, however names and addresses are spelled', async () => {
+    const kate = await signIn(person('kate'))
+    // U+212A, which is k in lower case.
+    const other = await signIn(person('kelvin', { email: '\u212Aate@example.com' }))
+    const users = [await me(kate.session), await me(other.session)].map(({ username }) => username)
+    expect(new Set(users).size).toBe(2)
+    for (const sub of ['a\0b', 'a\nb', 'x'.repeat(300)])
+      expect((await signIn(person(sub, { email: 'odd@example.com' }))).status).toBe(401)
+    // What is no address has no domain, whatever it ends with.
+    for (const email of [
+      'example.com',
+      'a@evil.org@example.com',
+      'a\0@example.com',
+      'a@example.com.evil.org',
+    ])
+      expect((await signIn(person('odd', { email }))).status).toBe(403)
+  })
+
+  it('the address to show afterwards may have any characters', async () => {
+    const key = test.keys.get('alice')!
+    const form = new URLSearchParams({ username: 'alice', api_key: key, next: '/?q=日本' })
+    const { status, headers } = await test.ask(undefined, 'POST', '/signin', {
+      body: String(form),
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: URL_OF_TESTS },
+    })
+    expect([status, headers.get('location')]).toEqual([303, '/?q=%E6%97%A5%E6%9C%AC'])
+  })
+
   it('a name that is taken is not given to somebody else', async () => {
     const { session } = await signIn(person('other', { preferred_username: 'alice' }))
     expect((await me(session)).username).toBe('alice-2')

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { HttpResponse } from '../../../src/contract/http.ts'
 import { limitsFrom } from '../../../src/contract/limits.ts'
+import { addressOf } from '../../../src/service/http/desk.ts'
 import { listen } from '../../../src/service/index.ts'
 
 it.each([
@@ -10,6 +11,11 @@ it.each([
   [2, 'forged, 203.0.113.9, 10.0.0.1', '203.0.113.9'],
   [2, '203.0.113.9', '127.0.0.1'],
   [1, '', '127.0.0.1'],
+  [1, '203.0.113.9:4711', '203.0.113.9'],
+  [1, '[2001:db8::1]:4711', '2001:db8::1'],
+  [1, '2001:db8::1', '2001:db8::1'],
+  [1, 'unknown', '127.0.0.1'],
+  [1, 'x'.repeat(2000), '127.0.0.1'],
 ])('with %i proxies, a request with X-Forwarded-For "%s" is of %s', async (proxies, header, client) => {
   const addresses: (string | undefined)[] = []
   const served = {
@@ -24,4 +30,14 @@ it.each([
   await fetch(`http://127.0.0.1:${listening.port}/`, { headers: { 'x-forwarded-for': header } })
   await listening.stop()
   expect(addresses).toEqual([client])
+})
+
+it.each([
+  ['2001:db8:0:1::1', '2001:db8:0:1:ffff::2', true],
+  ['2001:db8:0:1::1', '2001:0db8:0000:0001::9', true],
+  ['2001:db8:0:1::1', '2001:db8:0:2::1', false],
+  ['::1', '::2', true],
+  ['203.0.113.9', '203.0.113.8', false],
+])('the limit of %s is that of %s: %s', (one, other, isSame) => {
+  expect(addressOf({ address: one }) === addressOf({ address: other })).toBe(isSame)
 })

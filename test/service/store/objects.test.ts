@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
@@ -15,11 +15,14 @@ const HOURS = 3600 * 1000
 const values = (seed: number): number[] =>
   Array.from({ length: 20_000 }, (_, k) => Math.sin(k * 7919 + seed * 104_729))
 
+/** Whether an object only tells that a place is that of a database. */
+const isMarker = (key: string): boolean => /(^|\/)place-\w+$/.test(key)
+
 function filesIn(folder: string): string[] {
   return existsSync(folder)
     ? readdirSync(folder, { recursive: true, encoding: 'utf8' })
         .map((name) => join(folder, name))
-        .filter((path) => statSync(path).isFile())
+        .filter((path) => statSync(path).isFile() && !isMarker(path))
     : []
 }
 
@@ -55,7 +58,7 @@ async function aDayPasses({ service }: TestService): Promise<void> {
 
 describe.each([
   ['files', () => `file:${join(folder.path, 'blobs')}`, () => filesIn(join(folder.path, 'blobs')).length],
-  ['S3', () => bucket.address, () => bucket.objects.size],
+  ['S3', () => bucket.address, () => [...bucket.objects.keys()].filter((key) => !isMarker(key)).length],
 ] as const)('bytes in %s', (_, address, count) => {
   let test: TestService
   beforeAll(async () => {
@@ -152,7 +155,13 @@ describe('a bucket', () => {
     bucket.mayDelete = false
     expect(await refusal(bucket.address)).toContain('AccessDenied')
     bucket.mayDelete = true
-    expect(await refusal('s3://x?endpoint=ftp://y')).toContain('http')
+    expect(await refusal('s3://xyz?endpoint=ftp://y')).toContain('http')
+    expect(await refusal('s3://xyz?endpoint=foo')).toContain('http')
+    for (const address of ['s3://', 's3:///x', 's3://b b/x'])
+      expect(await refusal(address)).toContain('no name of a bucket')
+    expect(await refusal('s3://xyz/%zz?endpoint=http://127.0.0.1:1')).toContain('hexadecimal')
+    for (const address of ['file:', 'file://', 'file:/', 'file:///%2f', 'file://host/x'])
+      expect(await refusal(address)).toContain(`--blobs ${address}: `)
     expect(await refusal('ftp://x')).toContain('not a place for bytes')
     expect(await refusal('file:/proc/nothing')).toContain('cannot be written to')
     expect(await refusal(bucket.address.replace(/127.0.0.1:\d+/, '127.0.0.1:1'))).toContain('does not answer')
@@ -170,7 +179,7 @@ describe('a bucket', () => {
     bucket.failing = 0.05
     for (let k = 0; k < 40; k++) expect((await read()).status).toBe(200)
     bucket.failing = 0
-    const [[key, bytes]] = bucket.objects
+    const [key, bytes] = [...bucket.objects].find(([name]) => !isMarker(name))!
     bucket.objects.set(key, Buffer.concat([bytes.subarray(0, -1), Buffer.from('x')]))
     expect((await read()).json.errors[0].code).toBe('damaged')
     bucket.objects.delete(key)
@@ -194,6 +203,62 @@ describe('a bucket', () => {
     other.keys.set('alice', test.keys.get('alice')!)
     expect((await other.ask('alice', 'GET', `/v2/grids/${fid}/content`)).status).toBe(200)
     await other.service.close()
+    await test.service.close()
+  })
+
+  it('is chosen once: of two servers on a new database with two places, one does not start', async () => {
+    const database = await newDatabase(inject('postgres'))
+    const places = ['one', 'two'].map((name) => `file:${join(folder.path, name)}`)
+    const started = await Promise.allSettled(places.map((place) => open(database, place)))
+    const refused = started.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))
+    expect(refused).toHaveLength(1)
+    expect(refused[0]).toMatch(/this database keeps its bytes in file:.*, not in file:.* \(--blobs\)/)
+    for (const one of started) if (one.status === 'fulfilled') await one.value.service.close()
+  })
+
+  it('is known by a marker: an empty folder in its place is refused, and nothing is written into it', async () => {
+    const database = await newDatabase(inject('postgres'))
+    const place = join(folder.path, 'vanishing')
+    const test = await open(database, `file:${place}`)
+    await test.user('alice')
+    await test.grid('alice', 'there', { n: values(6) })
+    renameSync(place, `${place}-elsewhere`)
+    await expect(open(database, `file:${place}`)).rejects.toThrow(/has none of the bytes of this database/)
+    await expect(test.service.store.places.check()).rejects.toThrow(/has none of the bytes/)
+    renameSync(`${place}-elsewhere`, `${place}-back`)
+    rmSync(place, { recursive: true })
+    renameSync(`${place}-back`, place)
+    await (await open(database, `file:${place}`)).service.close()
+    await test.service.close()
+  })
+
+  it('moves what is there; what is lost is reported and does not stop it', async () => {
+    const test = await open(await newDatabase(inject('postgres')), `file:${join(folder.path, 'lossy')}`)
+    await test.user('alice')
+    const { fid } = await test.grid('alice', 'kept', { n: values(7) })
+    await test.grid('alice', 'lost', { n: values(8) })
+    const sizes = filesIn(join(folder.path, 'lossy'))
+    rmSync(sizes[0])
+    const lost: string[] = []
+    const moved = await moveBlobs(test.service.store, 'sql', { onLost: (owner) => lost.push(owner) })
+    expect([moved, lost]).toEqual([sizes.length - 1, ['alice']])
+    const statuses = [await test.status('alice', 'GET', `/v2/grids/${fid}/content`)]
+    statuses.push(await test.status('alice', 'GET', `/v2/grids/${fid.replace(/\d+$/, '1')}/content`))
+    expect(statuses.sort()).toEqual([200, 500])
+    await test.service.close()
+  })
+
+  it('whose credentials are missing is 503 with their name', async () => {
+    const database = await newDatabase(inject('postgres'))
+    const test = await open(database, bucket.address)
+    await test.user('alice')
+    const { fid } = await test.grid('alice', 'there', { n: values(9) })
+    const service = await createService({ ...options, database, environment: {} })
+    const other = new TestService(service, database)
+    other.keys.set('alice', test.keys.get('alice')!)
+    const { status, text } = await other.ask('alice', 'GET', `/v2/grids/${fid}/content`)
+    expect([status, text]).toEqual([503, expect.stringContaining('AWS_ACCESS_KEY_ID is not set')])
+    await service.close()
     await test.service.close()
   })
 })

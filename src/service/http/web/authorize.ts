@@ -26,7 +26,7 @@ export const authorizeForm = inTurn(async (desk, { query, request }) => {
 })
 
 /** `POST /authorize`. */
-export const authorize = inTurn(async (desk, { request }) => {
+export const authorize = inTurn(async (desk, { request, line }) => {
   const { service } = desk
   const caller = await callerOf(desk, request)
   refuseCrossSite(request.headers, service.url)
@@ -37,7 +37,11 @@ export const authorize = inTurn(async (desk, { request }) => {
     (scope) => caller.scopes.has('admin') || caller.scopes.has(scope as 'read'),
   )
   const opening = { owner: caller.username, scopes: scopes.join(','), key_hash: caller.keyHash ?? null }
-  const code = await openLogin(service.store, opening, challenge)
+  const code = await openLogin(
+    service.store.by({ user: opening.owner, address: request.address, request_id: line.request_id }),
+    opening,
+    challenge,
+  )
   const answered = new URLSearchParams({ code, state })
   // A header, not a redirect: the policy of the page lets its form lead to this server only.
   const url = `http://127.0.0.1:${port}/?${answered}`

@@ -4,7 +4,7 @@ import { once } from '../../../json/index.ts'
 import { asset } from '../../pages/assets.ts'
 import { document, PAGE_POLICY, text } from '../../pages/html.ts'
 import type { Answer, PageRequest } from '../../pages/index.ts'
-import { streamReply } from '../answer.ts'
+import { retryAfter, streamReply } from '../answer.ts'
 import { checkScope } from '../auth.ts'
 import {
   addressOf,
@@ -101,7 +101,8 @@ export function showAsset(name: string, asked: string | undefined, { headers }: 
 }
 
 /** An error as an HTML page, for browsers. Offers a link to sign in if nobody is signed in. */
-export function errorPage({ status, message, hint }: Problem, path: string, user?: string): HttpResponse {
+export function errorPage(problem: Problem, path: string, user?: string): HttpResponse {
+  const { status, message, hint } = problem
   const titles: Record<number, string> = {
     401: 'Sign in',
     403: 'Not permitted',
@@ -115,5 +116,6 @@ export function errorPage({ status, message, hint }: Problem, path: string, user
       `<p>If the file is private, open its secret link, or <a href="/signin?next=${text(encodeURIComponent(path))}">sign in</a>.</p>`,
     )
   const html = document(titles[status] ?? 'Request failed', parts.join('\n'), { user: user ?? null })
-  return new HttpResponse(status, { ...PAGE_HEADERS, 'cache-control': 'no-store' }, html)
+  const headers = { ...PAGE_HEADERS, 'cache-control': 'no-store', ...retryAfter(problem) }
+  return new HttpResponse(status, headers, html)
 }

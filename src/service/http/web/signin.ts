@@ -4,12 +4,14 @@ import type { Limits } from '../../../contract/limits.ts'
 import * as s from '../../../contract/schema.ts'
 import { closeSession, openSession, redeemCode, userOfCode } from '../../accounts/sessions.ts'
 import { continuePage, localPath, signInPage } from '../../pages/forms/signin.ts'
+import type { Store } from '../../store/store.ts'
+import { retryAfter } from '../answer.ts'
 import { cookieName, cookieOf, sessionToken } from '../auth.ts'
 import { receive } from '../body.ts'
 import { isLedByOthers, refuseCrossSite } from '../browser.ts'
-import { addressOf, type Desk } from '../desk.ts'
+import { addressOf, type Desk, type LogLine } from '../desk.ts'
 import { PAGE_HEADERS } from './pages.ts'
-import { inTurn } from './request.ts'
+import { inTurn, type WebRequest } from './request.ts'
 
 const form = {
   kind: 'json',
@@ -24,7 +26,8 @@ const form = {
 } as const
 
 /** `GET /signin`: the form, or the end of a link that signs in. */
-export const signInForm = inTurn(async (desk, { query: queryText, request }) => {
+export const signInForm = inTurn(async (desk, asked) => {
+  const { query: queryText, request } = asked
   const { service, authenticator, rates } = desk
   const query = new URLSearchParams(queryText)
   const next = localPath(query.get('next'))
@@ -37,11 +40,11 @@ export const signInForm = inTurn(async (desk, { query: queryText, request }) => 
   // A link must not change who uses the browser unnoticed: what they then save would go to somebody else.
   if (isLedByOthers(request.headers) || (present !== undefined && present.username !== username))
     return page(200, continuePage({ username, present: present?.username, code, next }))
-  return signedIn(desk, await redeemCode(service.store, code), next)
+  return signedIn(desk, await redeemCode(storeFor(desk, asked), code), next)
 })
 
 /** `GET /signin/oidc`: leads to the identity provider. */
-export const signInProvider = inTurn(async ({ service, rates }, { query, request }) => {
+export const signInProvider = inTurn(async ({ service, rates }, { query, request, line }) => {
   rates.take(addressOf(request))
   const next = localPath(new URLSearchParams(query).get('next'))
   const { people } = service
@@ -50,25 +53,28 @@ export const signInProvider = inTurn(async ({ service, rates }, { query, request
     const { url, kept } = await people.begin(next)
     return redirect(url, leaving(service.url, kept, LEAVING_SECONDS))
   } catch (error) {
-    return refusedPage(error, next, people.name)
+    return refusedPage(error, next, people.name, line)
   }
 })
 
 /** `GET /signin/oidc/return`: signs in whom the identity provider sends back. */
-export const signInReturn = inTurn(async (desk, { query, request }) => {
+export const signInReturn = inTurn(async (desk, asked) => {
+  const { query, request, line } = asked
   const { service, authenticator, rates } = desk
   rates.take(addressOf(request))
   const { people } = service
   if (!people) return page(404, signInPage('/', undefined, 'This server has no identity provider.'))
   try {
     const kept = cookieOf(request.headers, leavingName(service.url))
-    const { username, next } = await people.finish(query, kept)
+    const store = storeFor(desk, asked)
+    const { username, next } = await people.finish(store, query, kept)
+    line.user = username
     authenticator.forget()
     const opening = { owner: username, scopes: 'read,write', key_hash: null }
-    const store = service.store.by({ user: username, address: request.address })
-    return signedIn(desk, await openSession(store, 'session', opening, PERSON_MS), localPath(next))
+    const session = await openSession(store, 'session', opening, PERSON_MS)
+    return signedIn(desk, session, localPath(next))
   } catch (error) {
-    return refusedPage(error, '/', people.name)
+    return refusedPage(error, '/', people.name, line)
   }
 })
 
@@ -87,20 +93,29 @@ function leaving(url: string, value: string, seconds: number): string {
   return `${leavingName(url)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
 }
 
-function refusedPage(error: unknown, next: string, provider: string): HttpResponse {
+function refusedPage(error: unknown, next: string, provider: string, line: LogLine): HttpResponse {
   if (!(error instanceof Problem)) throw error
   const { message, hint = '', status } = error
-  return page(status, signInPage(next, provider, `${message[0].toUpperCase()}${message.slice(1)}. ${hint}`))
+  if (status >= 500) line.reason = message
+  const html = signInPage(next, provider, `${message[0].toUpperCase()}${message.slice(1)}. ${hint}`)
+  return page(status, html, retryAfter(error))
+}
+
+/** The store for changes of this request: the audit log has where it came from. */
+function storeFor({ service }: Desk, { request, line }: WebRequest): Store {
+  return service.store.by({ user: null, address: request.address, request_id: line.request_id })
 }
 
 /** `POST /signin`. */
-export const signIn = inTurn(async (desk, { request }) => {
+export const signIn = inTurn(async (desk, asked) => {
+  const { request } = asked
   const { service, authenticator, rates } = desk
+  const store = storeFor(desk, asked)
   refuseCrossSite(request.headers, service.url)
   rates.take(addressOf(request))
   const fields = await fieldsOf(request, service.limits)
   const next = localPath(fields.next)
-  if (fields.code !== undefined) return signedIn(desk, await redeemCode(service.store, fields.code), next)
+  if (fields.code !== undefined) return signedIn(desk, await redeemCode(store, fields.code), next)
   const username = (fields.username ?? '').trim()
   try {
     const {
@@ -109,7 +124,7 @@ export const signIn = inTurn(async (desk, { request }) => {
       username: owner,
     } = await authenticator.password(username, (fields.api_key ?? '').trim())
     const opening = { owner, scopes: [...scopes].join(','), key_hash: keyHash! }
-    return signedIn(desk, await openSession(service.store, 'session', opening), next)
+    return signedIn(desk, await openSession(store, 'session', opening), next)
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'unauthenticated') throw error
     return page(401, signInPage(next, service.people?.name, 'Wrong username or API key.', username))
@@ -148,13 +163,14 @@ function cookie(url: string, token: string, seconds: number): string {
   return `${cookieName(url)}=${token}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
 }
 
-function page(status: number, html: string): HttpResponse {
-  return new HttpResponse(status, { ...PAGE_HEADERS, 'cache-control': 'no-store' }, html)
+function page(status: number, html: string, headers: Record<string, string> = {}): HttpResponse {
+  return new HttpResponse(status, { ...PAGE_HEADERS, 'cache-control': 'no-store', ...headers }, html)
 }
 
 function redirect(location: string, cookies: string): HttpResponse {
   const headers = {
-    location,
+    // Headers have no other characters.
+    location: location.replace(/[^!-~]+/gu, encodeURIComponent),
     'set-cookie': cookies,
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',

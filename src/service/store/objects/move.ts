@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { nameOf, STATES } from '../blobs.ts'
+import { Problem } from '../../../contract/errors.ts'
+import { nameOf } from '../blobs.ts'
 import type { Store } from '../store.ts'
 import { wholeAddress } from './object-store.ts'
 import { IN_DATABASE } from './places.ts'
+import { STATES } from './states.ts'
 
 export interface MoveOptions {
   /** Called after each object. */
   onMoved?: (bytes: number) => void
+  /** Called with objects that cannot be read: they stay where they are. */
+  onLost?: (owner: string, error: Problem) => void
   /** Stops between two objects: another run goes on. */
   signal?: AbortSignal
 }
@@ -26,13 +30,14 @@ type Row = { owner: string; key: string; hash: string; bytes: number }
 export async function moveBlobs(
   store: Store,
   to: string,
-  { onMoved = () => {}, signal }: MoveOptions = {},
+  { onMoved = () => {}, onLost = () => {}, signal }: MoveOptions = {},
 ): Promise<number> {
   const wasThere = (await store.places.address()) === wholeAddress(to)
   const place = wasThere ? (await store.places.current()).id : await store.places.use(to)
   let moved = 0
   /** Keys that have moved, and their new ones: copies go on sharing. */
   const keys = new Map<string, string>()
+  const lost = new Set<string>()
   for (const start = performance.now(); ; ) {
     let found = 0
     for (let after = { owner: '', key: '' }; ; ) {
@@ -51,10 +56,16 @@ export async function moveBlobs(
       )
       for (const row of rows) {
         if (signal?.aborted) return moved
+        if (lost.has(row.key)) continue
         found++
-        if (await moveOne(store, row, place, keys)) {
+        try {
+          if (!(await moveOne(store, row, place, keys))) continue
           moved++
           onMoved(row.bytes)
+        } catch (error) {
+          if (!(error instanceof Problem) || error.code !== 'damaged') throw error
+          lost.add(row.key)
+          onLost(row.owner, error)
         }
       }
       const last = rows.at(-1)

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Problem } from '../../../contract/errors.ts'
 
 /** Bytes outside of the database, under keys that are never used twice. */
 export interface ObjectStore {
@@ -19,5 +20,20 @@ export type Environment = Record<string, string | undefined>
 /** An address as the database keeps it: a folder by its whole path, whoever opens it. */
 export function wholeAddress(address: string): string {
   if (!address.startsWith('file:')) return address
-  return `file:${resolve(address.startsWith('file://') ? fileURLToPath(address) : address.slice('file:'.length))}`
+  let path = address.slice('file:'.length)
+  if (path.startsWith('//'))
+    try {
+      path = fileURLToPath(address)
+    } catch (error) {
+      throw notAPlace(address, (error as Error).message)
+    }
+  if (path === '' || resolve(path) === '/') throw notAPlace(address, 'there is no folder in it')
+  return `file:${resolve(path)}`
+}
+
+/** A Problem for an address that cannot be read. */
+export function notAPlace(address: string, why: string): Problem {
+  return new Problem('usage', `--blobs ${address.replace(/\?.*$/s, '')}: ${why}`, {
+    hint: 'Give sql, file:DIR or s3://bucket/prefix?endpoint=https://…&region=…',
+  })
 }

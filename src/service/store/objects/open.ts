@@ -1,5 +1,4 @@
-import { Problem } from '../../../contract/errors.ts'
-import type { Environment, ObjectStore } from './object-store.ts'
+import { type Environment, notAPlace, type ObjectStore } from './object-store.ts'
 
 /** Opens the store of an address: `file:DIR` or `s3://bucket/prefix?endpoint=…&region=…`. Throws `usage` for any other. */
 export async function openObjectStore(address: string, environment: Environment): Promise<ObjectStore> {
@@ -11,7 +10,5 @@ export async function openObjectStore(address: string, environment: Environment)
     const { S3Objects } = await import('./s3-objects.ts')
     return S3Objects.open(address, environment)
   }
-  throw new Problem('usage', `--blobs: not a place for bytes: ${address}`, {
-    hint: 'Give sql, file:DIR or s3://bucket/prefix?endpoint=https://…&region=…',
-  })
+  throw notAPlace(address, 'this is not a place for bytes')
 }

@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import type { Engine } from '../engine.ts'
+import { sha256 } from '../hash.ts'
 import { CountedObjects, ObjectStats } from './counted.ts'
 import { type Environment, type ObjectStore, wholeAddress } from './object-store.ts'
 import { openObjectStore } from './open.ts'
+import { STATES } from './states.ts'
 
 /** Where bytes are that are in the database. */
 export const IN_DATABASE = 'sql'
@@ -44,37 +46,63 @@ export class Places {
   /** Checks that new bytes go where a server expects them. In a database without bytes, it decides. */
   async expect(given: string | undefined): Promise<void> {
     const address = given && wholeAddress(given)
-    const present = await this.address()
-    if (address === undefined || address === present) {
-      if (address !== undefined && address !== IN_DATABASE) await (await this.current()).store!.check()
-      return
-    }
-    const some = await this.engine.read((db) => db.selectFrom('objects').select('key').limit(1).execute())
+    const present = await this.recorded()
+    if (address === undefined || address === (present ?? IN_DATABASE)) return this.check()
+    const isUnused =
+      present === undefined &&
+      (await this.engine.read((db) => db.selectFrom('objects').select('key').limit(1).execute())).length === 0
+    if (!isUnused) throw isElsewhere(present ?? IN_DATABASE, address)
+    await this.use(address, true)
+  }
+
+  /**
+   * Checks that bytes can be stored where new ones go, and that it is the place that has those of this database. Throws
+   * a Problem that names the setting.
+   */
+  async check(): Promise<void> {
+    const { id, store } = await this.current()
+    if (!store) return
+    await store.check()
+    if (await store.get(markerOf(id))) return
+    const some = await this.engine.read((db) =>
+      db.selectFrom('objects').select('key').where('place', '=', id).limit(1).execute(),
+    )
     if (some.length > 0)
       throw new Problem(
         'conflict',
-        `this database keeps its bytes in ${present}, not in ${address} (--blobs)`,
+        `${await this.address()} has none of the bytes of this database (--blobs)`,
         {
-          hint: `Start with --blobs ${present}, or move them: gridline admin blobs move --to ${address}`,
+          hint: 'Bring back the folder or bucket in which they are, or restore it from a backup. Nothing was changed.',
         },
       )
-    await this.use(address)
+    await mark(id, store)
   }
 
   /** Where new bytes go: the address. */
   async address(): Promise<string> {
+    return (await this.recorded()) ?? IN_DATABASE
+  }
+
+  private async recorded(): Promise<string | undefined> {
     const row = await this.engine.read((db) =>
       db.selectFrom('blob_stores').select('address').where('is_current', '=', 1).executeTakeFirst(),
     )
-    return row?.address ?? IN_DATABASE
+    return row?.address
   }
 
-  /** Makes new bytes go to an address, after checking it. Returns its id. */
-  async use(given: string): Promise<string> {
+  /** Makes new bytes go to an address, after checking it; `isFirst`: unless another place was chosen. Returns its id. */
+  async use(given: string, isFirst = false): Promise<string> {
     const address = wholeAddress(given)
-    const store = address === IN_DATABASE ? undefined : await this.open(address)
+    const store = await this.open(address)
     await store?.check()
+    // Of several that choose one at a time, an index lets one do so; the others repeat the transaction.
     const id = await this.engine.write([], async (db) => {
+      const before = await db
+        .selectFrom('blob_stores')
+        .select('address')
+        .where('is_current', '=', 1)
+        .executeTakeFirst()
+      if (isFirst && before && before.address !== address) throw isElsewhere(before.address, address)
       await db.updateTable('blob_stores').set({ is_current: 0 }).execute()
       if (!store) return IN_DATABASE
       const there = await db
@@ -87,7 +115,10 @@ export class Places {
       else await db.updateTable('blob_stores').set({ is_current: 1 }).where('id', '=', id).execute()
       return id
     })
-    if (store) this.stores.set(id, store)
+    if (store) {
+      this.stores.set(id, store)
+      await mark(id, store)
+    }
     this.known = undefined
     return id
   }
@@ -118,6 +149,8 @@ export class Places {
           fn.countAll<number>().as('objects'),
           fn.sum<number>('bytes').as('bytes'),
         ])
+        // What has ended is removed a day later.
+        .where('state', '!=', STATES.ended)
         .groupBy('place')
         .execute(),
     }))
@@ -133,7 +166,9 @@ export class Places {
     return found.sort((a, b) => (a.place < b.place ? -1 : 1))
   }
 
-  private async open(address: string): Promise<ObjectStore> {
+  /** The store of an address; undefined for the database. Throws `usage` for what is not an address. */
+  async open(address: string): Promise<ObjectStore | undefined> {
+    if (address === IN_DATABASE) return undefined
     return new CountedObjects(await openObjectStore(address, this.environment), this.stats)
   }
 
@@ -185,10 +220,31 @@ export class Places {
       db.selectFrom('blob_stores').select('address').where('id', '=', id).executeTakeFirst(),
     )
     if (!row) throw new Problem('damaged', `bytes are in a place that the database does not know: ${id}`)
-    const store = await this.open(row.address)
-    this.stores.set(id, store)
-    return store
+    const store = await this.open(row.address).catch((error: unknown) => {
+      // What this server was not told is nothing that a request did wrong.
+      if (error instanceof Problem && error.code === 'usage')
+        throw new Problem('overloaded', error.message, { hint: error.hint })
+      throw error
+    })
+    this.stores.set(id, store!)
+    return store!
   }
+}
+
+function isElsewhere(present: string, address: string): Problem {
+  return new Problem('conflict', `this database keeps its bytes in ${present}, not in ${address} (--blobs)`, {
+    hint: `Start with --blobs ${present}, or move them: gridline admin blobs move --to ${address}`,
+  })
+}
+
+/** The key of an object that tells the place of this database from an empty folder or another bucket. */
+function markerOf(id: string): string {
+  return `place-${id}`
+}
+
+async function mark(id: string, store: ObjectStore): Promise<void> {
+  const bytes = Buffer.from(`The bytes of a database of Gridline are here. Do not remove this object.\n`)
+  await store.put(markerOf(id), bytes, sha256(bytes))
 }
 
 /** The name of a place: `row` is that of bytes which are in the row of their object. */

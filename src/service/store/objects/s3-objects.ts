@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Problem } from '../../../contract/errors.ts'
 import { traceHeaders } from '../../tracing/tracing.ts'
-import type { Environment, ObjectStore } from './object-store.ts'
+import { type Environment, notAPlace, type ObjectStore } from './object-store.ts'
 
 /** Attempts of one request, and waits between them, in ms. */
 const WAITS = [100, 400, 1600]
@@ -37,13 +37,19 @@ export class S3Objects implements ObjectStore {
    * `AWS_SESSION_TOKEN`.
    */
   static async open(address: string, environment: Environment): Promise<S3Objects> {
+    const wrong = (why: string): Problem => notAPlace(address, why)
+    if (!URL.canParse(address) || !/^[a-z0-9][a-z0-9._-]+$/i.test(new URL(address).hostname))
+      throw wrong('there is no name of a bucket after s3://')
     const url = new URL(address)
     const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment
     for (const [name, value] of Object.entries({
       AWS_ACCESS_KEY_ID: accessKeyId,
       AWS_SECRET_ACCESS_KEY: secretAccessKey,
     }))
-      if (!value) throw new Problem('usage', `--blobs ${withoutQuery(address)}: ${name} is not set`)
+      if (!value)
+        throw new Problem('usage', `--blobs ${address.replace(/\?.*$/s, '')}: ${name} is not set`, {
+          hint: `Set ${name}, or ${name}_FILE, to what the store gave you.`,
+        })
     if (url.username || url.password)
       throw new Problem(
         'usage',
@@ -52,13 +58,18 @@ export class S3Objects implements ObjectStore {
     const region = url.searchParams.get('region') ?? environment.AWS_REGION ?? 'us-east-1'
     const endpoint = url.searchParams.get('endpoint') ?? environment.AWS_ENDPOINT_URL
     const style = url.searchParams.get('style') ?? (endpoint ? 'path' : 'virtual')
-    if (style !== 'path' && style !== 'virtual')
-      throw new Problem('usage', `--blobs: style must be path or virtual, not ${style}`)
+    if (style !== 'path' && style !== 'virtual') throw wrong(`style must be path or virtual, not ${style}`)
+    if (!/^[a-z0-9-]+$/.test(region)) throw wrong(`this is not a region: ${region}`)
+    if (endpoint !== undefined && !(URL.canParse(endpoint) && /^https?:\/\//i.test(endpoint)))
+      throw wrong(`the endpoint must be a URL that starts with http:// or https://, not ${endpoint}`)
     const server = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`)
-    if (!/^https?:$/.test(server.protocol))
-      throw new Problem('usage', `--blobs: the endpoint must start with http:// or https://`)
     const bucket = url.hostname
-    const prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '')
+    let prefix: string
+    try {
+      prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '')
+    } catch {
+      throw wrong('% is not followed by two hexadecimal digits')
+    }
     if (style === 'virtual') server.hostname = `${bucket}.${server.hostname}`
     const path = [
       server.pathname.replace(/\/+$/, ''),
@@ -174,7 +185,7 @@ export class S3Objects implements ObjectStore {
         `the store refuses ${code}`,
         'The key must be allowed s3:GetObject, s3:PutObject and s3:DeleteObject on the bucket.',
       )
-    if (status === 301 || status === 307)
+    if (status === 301 || status === 307 || code === 'AuthorizationHeaderMalformed')
       return this.wrong('the bucket is in another region', 'Give region=… in --blobs.')
     return new Passing(`${status} ${code}`)
   }
@@ -186,8 +197,4 @@ export class S3Objects implements ObjectStore {
   private text(response: Response): Promise<string> {
     return response.text().catch(() => '')
   }
-}
-
-function withoutQuery(address: string): string {
-  return address.replace(/\?.*$/s, '')
 }
