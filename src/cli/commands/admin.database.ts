@@ -1,8 +1,9 @@
+import { Problem } from '../../contract/errors.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import { databaseUrl } from '../config/settings.ts'
 import { defineCommand, dryRun } from '../core/define.ts'
 import { object } from '../core/prints.ts'
-import { database, onStore, place } from './admin.store.ts'
+import { database, onStore, place, sqliteFile } from './admin.store.ts'
 
 export const migrate = defineCommand({
   prints: object([], { database: 'its address', migrations: 'an array of the updates that were applied' }),
@@ -33,6 +34,57 @@ export const migrate = defineCommand({
         columns: [
           { field: 'database', title: 'DATABASE' },
           { field: 'migrations', title: 'APPLIED', format: (names: string[]) => names.join(',') },
+        ],
+      },
+    }
+  },
+})
+
+export const copy = defineCommand({
+  prints: object([], { database: 'the address of the copy', rows: 'how many rows were copied' }),
+  options: [
+    { flags: '--to <url>', description: 'a new database: postgres://… or sqlite:FILE' },
+    dryRun,
+    database,
+  ],
+  examples: ['gridline admin copy --database sqlite:gridline.db --to postgres://gridline@db/gridline'],
+  async run(context, _, { to, dryRun: dry, database: url }) {
+    if (to === undefined)
+      throw new Problem('usage', 'no database to copy to', {
+        hint: 'Use --to postgres://… or --to sqlite:FILE.',
+      })
+    const { messages } = context
+    const service = await import('../../service/index.ts')
+    const address = url ?? databaseUrl(context.environment)
+    if (address.startsWith('sqlite:') && service.isInUse(sqliteFile(context, url, '')))
+      throw new Problem('conflict', 'another process uses the database: what it writes would not be copied', {
+        hint: 'Stop the server first.',
+      })
+    if (dry) {
+      messages.line(
+        `Dry run, nothing was changed. It would copy ${place(context, url)} to ${place(context, to)}.`,
+      )
+      return undefined
+    }
+    const rows = await onStore(context, url, async (_service, from) => {
+      const target = await service.openStore({ database: to, limits: limitsFrom(context.environment) })
+      try {
+        return await service.copyDatabase(from.engine, target.engine, (table, count) => {
+          if (count > 0) messages.aside(`${table}: ${count}`)
+        })
+      } finally {
+        await target.close()
+      }
+    })
+    messages.note(
+      'Start servers with the copy only: both databases would remove bytes of folders and buckets that the other one needs.',
+    )
+    return {
+      one: { database: place(context, to), rows },
+      view: {
+        columns: [
+          { field: 'database', title: 'DATABASE' },
+          { field: 'rows', title: 'ROWS', align: 'right' },
         ],
       },
     }

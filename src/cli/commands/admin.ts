@@ -7,7 +7,7 @@ import { array, object } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
 import { audit } from './admin.audit.ts'
 import { blobCommands } from './admin.blobs.ts'
-import { distribute, migrate } from './admin.database.ts'
+import { copy, distribute, migrate } from './admin.database.ts'
 import { keyCommands, userCommands } from './admin.people.ts'
 import {
   asking,
@@ -158,6 +158,14 @@ const backup = defineCommand({
     const from = sqliteFile(context, url, `For PostgreSQL use: pg_dump --format=custom --file=${file} URL`)
     const service = await import('../../service/index.ts')
     service.backup(from, file)
+    const elsewhere = await onStore(context, url, (_service, { places }) => places.address(), {
+      // Only a look: a database of an older version has all bytes in it.
+      dryRun: true,
+    }).catch(() => 'sql')
+    if (elsewhere !== 'sql')
+      context.messages.warning(
+        `large values are not in the backup: they are in ${elsewhere}. Back it up too, after the database (see docs/operating.md)`,
+      )
     return { one: { file }, view: { columns: [{ field: 'file', title: 'FILE' }] } }
   },
 })
@@ -339,6 +347,7 @@ export const commands: readonly CommandEntry[] = [
   subcommand('backup', 'Back up the database to a file', backup),
   subcommand('restore', 'Restore the database from a backup', restore),
   subcommand('migrate', 'Update the tables of the database', migrate),
+  subcommand('copy', 'Copy the database to a new one, such as from SQLite to PostgreSQL', copy),
   subcommand('distribute', 'Distribute the tables over the nodes of a Citus cluster', distribute),
   subcommand('compact', 'Release the disk space of deleted files', compact),
   {
