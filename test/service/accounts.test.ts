@@ -96,7 +96,11 @@ onBothStores('operating users', (test) => {
     })
     expect(await usernames()).not.toContain('gina')
     // Running servers read the names again after two seconds: as a new one does at once.
-    const again = await createService({ database: test().database, url: URL_OF_TESTS })
+    const again = await createService({
+      database: test().database,
+      url: URL_OF_TESTS,
+      ...test().place,
+    })
     const ask = async (
       name: string | undefined,
       method: string,

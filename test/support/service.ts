@@ -48,6 +48,8 @@ export class TestService {
     readonly service: RunningService,
     /** The address of its database, to open it again. */
     readonly database = '',
+    /** Where its bytes are, if not in the database. */
+    readonly place: Partial<ServiceOptions> = {},
   ) {}
 
   async user(name: string): Promise<void> {
@@ -150,15 +152,9 @@ export function onBothStores(
           engine === 'sqlite'
             ? `sqlite:${join(folder.path, 'test.db')}`
             : await newDatabase(inject('postgres'))
-        running = new TestService(
-          await createService({
-            database,
-            url: URL_OF_TESTS,
-            environment: {},
-            ...(engine === 'postgres' && (await placeOfBytes(folder.path))),
-          }),
-          database,
-        )
+        const place = engine === 'postgres' ? await placeOfBytes(folder.path) : {}
+        const options = { database, url: URL_OF_TESTS, environment: {}, ...place }
+        running = new TestService(await createService(options), database, place)
         await running.user('alice')
         await running.user('bob')
       })

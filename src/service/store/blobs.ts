@@ -104,25 +104,31 @@ export class StoredBlobs implements Blobs {
     const keys = isGivenUp ? [...claim.keys] : []
     claim.keys.clear()
     for (let k = 0; k < keys.length; k += REMOVED)
-      await this.remove(claim.owner, (db) =>
+      await this.remove(claim.owner, [], (db) =>
         removeObjects(db, claim.owner, keys.slice(k, k + REMOVED), [STATES.writing]),
       )
   }
 
-  /** Removes objects: their rows, and what is outside of the database after its row has ended. Returns how many. */
-  private async remove(owner: string, work: (db: Db) => Promise<Removed>): Promise<number> {
-    const { count, ended } = await this.engine.write([owner], work)
+  /**
+   * Removes objects: their rows, and what is outside of the database after its row has ended. Such a row stays until the
+   * next sweep, which removes the bytes once more: whoever stored them may not have known, and not have been done.
+   * `homes`: where objects were first stored, so that of two owners who share one the last removes its bytes. Returns
+   * how many.
+   */
+  private async remove(
+    owner: string,
+    homes: readonly string[],
+    work: (db: Db) => Promise<Removed>,
+  ): Promise<number> {
+    const { count, ended } = await this.engine.write([owner, ...homes], work)
     await eachOf(ended, async ({ place, key }) => (await this.places.store(place)).remove(key))
-    if (ended.length > 0)
+    const done = ended.flatMap(({ key, isOver }) => (isOver ? [key] : []))
+    if (done.length > 0)
       await this.engine.write([owner], (db) =>
         db
           .deleteFrom('objects')
           .where('owner', '=', owner)
-          .where(
-            'key',
-            'in',
-            ended.map(({ key }) => key),
-          )
+          .where('key', 'in', done)
           .where('state', '=', STATES.ended)
           .execute(),
       )
@@ -229,7 +235,7 @@ export class StoredBlobs implements Blobs {
       const rows = await this.engine.read((db) =>
         db
           .selectFrom('objects')
-          .select(['owner', 'key', 'hash', 'state', 'changed_at'])
+          .select(['owner', 'key', 'hash', 'state', 'home', 'changed_at'])
           .where(sql<boolean>`(owner, key) > (${from.owner}, ${from.key})`)
           .orderBy('owner')
           .orderBy('key')
@@ -250,10 +256,11 @@ export class StoredBlobs implements Blobs {
         )
         const keys = own.filter(({ hash, state }) => state !== STATES.live || unused.has(hash))
         // A few in each transaction: others wait.
-        for (let k = 0; k < keys.length; k += REMOVED)
-          removed += await this.remove(owner, (db) =>
-            removeUnused(db, owner, keys.slice(k, k + REMOVED), now - grace),
-          )
+        for (let k = 0; k < keys.length; k += REMOVED) {
+          const some = keys.slice(k, k + REMOVED)
+          const homes = some.map(({ home }) => home)
+          removed += await this.remove(owner, homes, (db) => removeUnused(db, owner, some, now - grace))
+        }
       }
       if (rows.length < BATCH) return removed
       after = rows.at(-1)!
@@ -470,13 +477,14 @@ async function removeUnused(
   const keys = rows
     .filter(({ hash, state }) => state !== STATES.live || unused.has(hash))
     .map(({ key }) => key)
-  return removeObjects(db, owner, keys, [STATES.writing, STATES.live, STATES.ended], before)
+  const over = new Set(rows.flatMap(({ key, state }) => (state === STATES.ended ? [key] : [])))
+  return removeObjects(db, owner, keys, [STATES.writing, STATES.live, STATES.ended], { before, over })
 }
 
 interface Removed {
   count: number
-  /** Rows that have ended, whose bytes outside of the database are to be removed. */
-  ended: { place: string; key: string }[]
+  /** Rows that have ended, whose bytes outside of the database are to be removed; `isOver`: with their rows. */
+  ended: { place: string; key: string; isOver: boolean }[]
 }
 
 /**
@@ -488,13 +496,16 @@ async function removeObjects(
   owner: string,
   keys: readonly string[],
   states: readonly number[],
-  /** Only those that have not been changed since. */
-  before = Number.MAX_SAFE_INTEGER,
+  /** Only those that have not been changed since; those that had ended before. */
+  {
+    before = Number.MAX_SAFE_INTEGER,
+    over = new Set<string>(),
+  }: { before?: number; over?: ReadonlySet<string> } = {},
 ): Promise<Removed> {
   if (keys.length === 0) return { count: 0, ended: [] }
   const gone = await db
     .updateTable('objects')
-    .set({ state: STATES.ended })
+    .set({ state: STATES.ended, changed_at: Date.now() })
     .where('owner', '=', owner)
     .where('key', 'in', keys)
     .where('state', 'in', states)
@@ -512,7 +523,9 @@ async function removeObjects(
     .execute()
   const kept = new Set(shared.map(({ key }) => key))
   const alone = gone.filter(({ key }) => !kept.has(key))
-  const ended = alone.filter(({ place }) => place !== '' && place !== IN_DATABASE)
+  const ended = alone
+    .filter(({ place }) => place !== '' && place !== IN_DATABASE)
+    .map(({ place, key }) => ({ place, key, isOver: over.has(key) }))
   const outside = new Set(ended.map(({ key }) => key))
   await db
     .deleteFrom('objects')
