@@ -1,19 +1,28 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
-import { createKey, createService, createUser, openStore } from '../../src/service/index.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createKey, createService, createUser, openStore, verify } from '../../src/service/index.ts'
 import { gridline, serve } from '../support/cli.ts'
 import { runs } from '../support/runs.ts'
+import { S3Server } from '../support/s3.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 
 const folder = temporaryFolder()
 afterAll(folder.remove)
 
-const ROUNDS = runs(10, 50)
+const bucket = new S3Server()
+beforeAll(async () => {
+  await bucket.start()
+})
+afterAll(() => bucket.stop())
 
-describe('kill -9 loses no acknowledged write', () => {
-  it(`${ROUNDS} rounds during appends and uploads: no row lost or doubled, no partial upload`, async () => {
-    const home = join(folder.path, 'killed')
+describe.each([
+  ['in the database', runs(10, 50), (): string => 'sql'],
+  ['in files', runs(4, 50), (): string => `file:${join(folder.path, 'bytes')}`],
+  ['in S3', runs(4, 50), (): string => bucket.address],
+] as const)('kill -9 loses no acknowledged write, with large values %s', (where, rounds, place) => {
+  it(`${rounds} rounds during appends and uploads: no row lost or doubled, no partial upload`, async () => {
+    const home = join(folder.path, where)
     const { stdout } = await gridline(['admin', 'create-user', 'alice', '--json'], { home })
     const authorization = `Basic ${Buffer.from(`alice:${JSON.parse(stdout).api_key}`).toString('base64')}`
     const acked = new Set<number>()
@@ -24,9 +33,10 @@ describe('kill -9 loses no acknowledged write', () => {
     const uploaded: string[] = []
     const csv = `n,t\n${Array.from({ length: 20_000 }, (_, k) => `${k},text ${k}\n`).join('')}`
 
-    for (let round = 0; round < ROUNDS; round++) {
+    for (let round = 0; round < rounds; round++) {
       const { url, child } = await serve(['-q', '--database', `sqlite:${join(home, 'gridline.db')}`], {
         home,
+        env: { ...bucket.environment, GRIDLINE_BLOBS: place() },
       })
       const ask = (method: string, path: string, body?: string, more: Record<string, string> = {}) =>
         fetch(url + path, {
@@ -80,13 +90,17 @@ describe('kill -9 loses no acknowledged write', () => {
     }
 
     const service = new TestService(
-      await createService({ database: `sqlite:${join(home, 'gridline.db')}`, url: URL_OF_TESTS }),
+      await createService({
+        database: `sqlite:${join(home, 'gridline.db')}`,
+        url: URL_OF_TESTS,
+        environment: bucket.environment,
+      }),
     )
     service.keys.set('alice', (await createKey(service.service.store, 'alice')).api_key)
     const rows: number[] = (await service.ask('alice', 'GET', '/v2/grids/alice:0/content')).json.cols.n.data
     expect(new Set(rows).size).toBe(rows.length)
     expect([...acked].filter((row) => !rows.includes(row))).toEqual([])
-    expect(acked.size).toBeGreaterThan(ROUNDS)
+    expect(acked.size).toBeGreaterThan(rounds)
     const listed = (await service.ask('alice', 'GET', '/v2/folders/home?page_size=1000')).json.children
       .results
     const names: string[] = listed
@@ -98,6 +112,7 @@ describe('kill -9 loses no acknowledged write', () => {
       const { cols } = (await service.ask('alice', 'GET', `/v2/grids/${fid}/content`)).json
       expect([cols.n.data.length, cols.t.data[19_999]]).toEqual([20_000, 'text 19999'])
     }
+    expect((await verify(service.service.store)).damage).toEqual([])
     await service.service.close()
   }, 240_000)
 })
