@@ -88,7 +88,7 @@ describe('three servers', () => {
   })
 
   it('a large folder is in the trash, back, and gone, at once and for all; another server tells its files', async () => {
-    const [one, two] = servers
+    const [one, two, three] = servers
     const folder = (await one.ask('alice', 'POST', '/v2/folders', { json: { path: 'large/inner' } })).json
       .file
     const large = (await one.ask('alice', 'GET', '/v2/folders/lookup?path=large')).json.fid
@@ -118,6 +118,8 @@ describe('three servers', () => {
       expect(status).toBeLessThan(300)
       for (const server of servers) {
         expect([path, await count(server)]).toEqual([path, left])
+        // A page of a thousand folders takes most of a second.
+        if (server !== three) continue
         expect((await page(server)).filter((name) => /^f\d/.test(name)).length > 0).toBe(left === before)
       }
     }

@@ -47,7 +47,10 @@ export const copy = defineCommand({
     dryRun,
     database,
   ],
-  examples: ['gridline admin copy --database sqlite:gridline.db --to postgres://gridline@db/gridline'],
+  examples: [
+    'gridline admin copy --database sqlite:gridline.db --to postgres://gridline@db/gridline',
+    'gridline admin copy --database postgres://gridline@db/gridline --to sqlite:gridline.db',
+  ],
   async run(context, _, { to, dryRun: dry, database: url }) {
     if (to === undefined)
       throw new Problem('usage', 'no database to copy to', {
@@ -98,7 +101,10 @@ export const distribute = defineCommand({
     nodes: 'how many nodes have rows of owners',
   }),
   options: [dryRun, database],
-  examples: ['gridline admin distribute --database postgres://gridline@coordinator/gridline'],
+  examples: [
+    'gridline admin distribute --database postgres://gridline@coordinator/gridline',
+    'gridline admin distribute --database postgres://gridline@coordinator/gridline --dry-run',
+  ],
   async run(context, _, { dryRun: dry, database: url }) {
     const done = await onStore(
       context,

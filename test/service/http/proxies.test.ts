@@ -28,7 +28,7 @@ it.each([
   const at = { host: '127.0.0.1', port: 0, limits: limitsFrom(), proxies }
   const listening = await listen(() => served, at)
   await fetch(`http://127.0.0.1:${listening.port}/`, { headers: { 'x-forwarded-for': header } })
-  await listening.stop()
+  await listening.stop(0)
   expect(addresses).toEqual([client])
 })
 

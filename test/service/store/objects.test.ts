@@ -110,13 +110,14 @@ describe.each([
     await moveBlobs(store, target, {
       onMoved: () => ++moved === 2 && stopping.abort(),
       signal: stopping.signal,
+      settling: 0,
     })
     for (const [k, fid] of made.entries())
       expect((await test.ask('alice', 'GET', `/v2/grids/${fid}/content`)).json.cols.n.data).toEqual(
         values(10 + k),
       )
     const { fid: late } = await test.grid('alice', 'late', { n: values(20) })
-    await moveBlobs(store, target)
+    await moveBlobs(store, target, { settling: 0 })
     for (const [k, fid] of [...made.entries(), [10, late] as const])
       expect((await test.ask('alice', 'GET', `/v2/grids/${fid}/content`)).json.cols.n.data).toEqual(
         values(10 + k),
@@ -124,7 +125,7 @@ describe.each([
     await aDayPasses(test)
     expect([count(), filesIn(target.slice(5)).length]).toEqual([0, 7])
     expect((await verify(store)).damage).toEqual([])
-    await moveBlobs(store, 'sql')
+    await moveBlobs(store, 'sql', { settling: 0 })
     await aDayPasses(test)
     expect(filesIn(target.slice(5)).length).toBe(0)
     expect((await test.ask('alice', 'GET', `/v2/grids/${late}/content`)).status).toBe(200)
@@ -240,7 +241,10 @@ describe('a bucket', () => {
     const sizes = filesIn(join(folder.path, 'lossy'))
     rmSync(sizes[0])
     const lost: string[] = []
-    const moved = await moveBlobs(test.service.store, 'sql', { onLost: (owner) => lost.push(owner) })
+    const moved = await moveBlobs(test.service.store, 'sql', {
+      onLost: (owner) => lost.push(owner),
+      settling: 0,
+    })
     expect([moved, lost]).toEqual([sizes.length - 1, ['alice']])
     const statuses = [await test.status('alice', 'GET', `/v2/grids/${fid}/content`)]
     statuses.push(await test.status('alice', 'GET', `/v2/grids/${fid.replace(/\d+$/, '1')}/content`))

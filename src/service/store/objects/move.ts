@@ -12,13 +12,15 @@ export interface MoveOptions {
   onMoved?: (bytes: number) => void
   /** Called with objects that cannot be read: they stay where they are. */
   onLost?: (owner: string, error: Problem) => void
+  /** How long other servers may go on storing bytes where they were, in ms. */
+  settling?: number
   /** Stops between two objects: another run goes on. */
   signal?: AbortSignal
 }
 
 /** Objects looked at together. */
 const BATCH = 200
-/** How long other servers may go on storing bytes where they were, in ms. */
+/** Servers learn where new bytes go within less, in ms. */
 const SETTLING = 6_000
 
 type Row = { owner: string; key: string; hash: string; bytes: number }
@@ -30,7 +32,7 @@ type Row = { owner: string; key: string; hash: string; bytes: number }
 export async function moveBlobs(
   store: Store,
   to: string,
-  { onMoved = () => {}, onLost = () => {}, signal }: MoveOptions = {},
+  { onMoved = () => {}, onLost = () => {}, settling = SETTLING, signal }: MoveOptions = {},
 ): Promise<number> {
   const wasThere = (await store.places.address()) === wholeAddress(to)
   const place = wasThere ? (await store.places.current()).id : await store.places.use(to)
@@ -73,7 +75,7 @@ export async function moveBlobs(
       after = last
     }
     // Servers learn within seconds that new bytes go elsewhere.
-    if (found === 0 && (wasThere || performance.now() - start > SETTLING)) return moved
+    if (found === 0 && (wasThere || performance.now() - start >= settling)) return moved
     if (found === 0) await new Promise((resolve) => setTimeout(resolve, 500))
   }
 }
