@@ -122,6 +122,48 @@ describe.each(ENGINES)('reads by the number of files [%s]', (engine) => {
   })
 })
 
+describe.each(ENGINES)('a sweep of many objects and keys, half of them old [%s]', (engine) => {
+  it('others wait', async () => {
+    const table: Record<string, Record<string, number>> = {}
+    for (const count of COUNTS) {
+      const test = await open(engine)
+      for (const user of ['alice', 'bob']) await test.user(user)
+      const old = Date.now() - 48 * 3600 * 1000
+      await test.service.store.engine.write(['alice'], async (db) => {
+        const numbers = sql`with recursive numbers(k) as (select 1 union all select k + 1 from numbers where k < ${sql.lit(count)})`
+        const changed = sql`${sql.lit(old)} + (k % 2) * 172800000`
+        await sql`insert into objects (owner, key, hash, state, home, place, bytes, changed_at) ${numbers}
+          select 'alice', 'key' || k, 'hash' || k, 0, 'alice', '', 10, ${changed} from numbers`.execute(db)
+        await sql`insert into idempotency (owner, caller, key, operation, fingerprint, result, created_at) ${numbers}
+          select 'alice', 'alice', 'key' || k, 'x', 'x', 'null', ${changed} from numbers`.execute(db)
+      })
+      let isDone = false
+      const waits: number[] = []
+      const probe = (async () => {
+        for (let k = 0; !isDone; k++) {
+          const start = performance.now()
+          await test.ask('bob', 'POST', '/v2/folders', { json: { path: `f${k}` } })
+          waits.push(performance.now() - start)
+          await new Promise((resolve) => setTimeout(resolve, 20))
+        }
+      })()
+      const start = performance.now()
+      await test.service.store.sweep()
+      const swept = performance.now() - start
+      isDone = true
+      await probe
+      waits.sort((a, b) => a - b)
+      table[count] = {
+        'sweep s': round(swept / 1000),
+        'longest wait ms': Math.round(waits.at(-1)!),
+        'p99 ms': Math.round(waits[Math.floor(waits.length * 0.99)]),
+      }
+      await test.service.close()
+    }
+    console.table(table)
+  })
+})
+
 describe('writes of many at once [postgres]', () => {
   it('rollbacks', async () => {
     const table: Record<string, Record<string, number>> = {}

@@ -153,6 +153,8 @@ echo RAN
       ZDOTDIR: place,
       XDG_CONFIG_HOME: '',
       XDG_DATA_HOME: '',
+      // Whatever else this machine does.
+      GRIDLINE_TIMEOUT_MS: '30000',
     }
     const { stderr } = await gridline(['completion', 'install', shell], { home, cwd, env })
     const [, file] = /Wrote (\S+)\. /.exec(stderr)!

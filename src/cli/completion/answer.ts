@@ -4,7 +4,7 @@ import type { CommandEntry } from '../core/define.ts'
 import { candidatesFor } from './candidates.ts'
 import { keptLength, splitLine } from './line.ts'
 
-/** Time in which a shell gets its answer, in ms. */
+/** Time in which a shell gets its answer, in ms, unless GRIDLINE_TIMEOUT_MS gives more. */
 const LIMIT_MS = 300
 /** Time for a slow server, in the background. */
 const BACKGROUND_LIMIT_MS = 10_000
@@ -29,7 +29,9 @@ export async function answer(
   const context = new Context(process.env, { quiet: true, profile, local: words.includes('--local') })
   let isLate = false
   const patience = {
-    limit: isInBackground ? BACKGROUND_LIMIT_MS : LIMIT_MS,
+    limit: isInBackground
+      ? BACKGROUND_LIMIT_MS
+      : Math.max(LIMIT_MS, Number(process.env.GRIDLINE_TIMEOUT_MS) || 0),
     late: () => {
       isLate = true
     },
