@@ -206,10 +206,16 @@ export function limitsFrom(environment: Record<string, string | undefined> = {})
       })
     }
     const value = Number(text)
-    if (!/^\d+$/.test(text.trim()) || !Number.isSafeInteger(value) || value === 0)
-      throw new Problem('usage', `${variable}=${text}: must be a whole number above zero`, {
-        hint: `Its unit is ${limits[name as LimitName].unit}, and its default ${limits[name as LimitName].value}.`,
-      })
+    // Of limits that are off by default, 0 is off.
+    const least = limits[name as LimitName].value === 0 ? 0 : 1
+    if (!/^\d+$/.test(text.trim()) || !Number.isSafeInteger(value) || value < least)
+      throw new Problem(
+        'usage',
+        `${variable}=${text}: must be a whole number${least === 1 ? ' above zero' : ''}`,
+        {
+          hint: `Its unit is ${limits[name as LimitName].unit}, and its default ${limits[name as LimitName].value}.`,
+        },
+      )
     if (limits[name as LimitName].unit === 'seconds' && value > MOST_SECONDS)
       throw new Problem('usage', `${variable}=${text}: the maximum is ${MOST_SECONDS} seconds`)
     result[name] = value
@@ -235,5 +241,6 @@ export function bytesText(bytes: number): string {
     value /= 1024
     unit++
   }
+  if (bytes === 1) return '1 byte'
   return `${unit === 0 || Number.isInteger(value) ? value : value.toFixed(1)} ${units[unit]}`
 }

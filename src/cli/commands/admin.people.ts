@@ -163,7 +163,8 @@ function amount(flag: string, text: string, isBytes: boolean): number | null {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?(?:e\d+)?)\s*([kmgt]i?b?|b)?$/i.exec(text.trim()) ?? []
   const scale = unit.toLowerCase().replace(/b$/, '')
   const power = ['', 'k', 'm', 'g', 't'].indexOf(scale.replace('i', ''))
-  const value = Math.round(Number(number) * (scale.endsWith('i') ? 1024 : 1000) ** power)
+  const exact = Number(number) * (scale.endsWith('i') ? 1024 : 1000) ** power
+  const value = isBytes ? Math.round(exact) : exact
   if (number === undefined || !Number.isSafeInteger(value) || (!isBytes && unit !== ''))
     throw new Problem('usage', `${flag} ${text}: must be a number${isBytes ? ' of bytes' : ''}, or none`, {
       hint: isBytes ? 'Such as 10GiB, 500MB or 1048576.' : 'Such as 1000 or 1e6.',

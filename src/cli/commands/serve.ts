@@ -89,7 +89,7 @@ function providerOf(
 ): ProviderOptions | undefined {
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcDomain, oidcTeam, oidcGroupsClaim } = options
   if (issuer === undefined) {
-    if (clientId !== undefined || oidcDomain !== undefined || oidcTeam !== undefined)
+    if ([clientId, oidcDomain, oidcTeam, oidcGroupsClaim].some((option) => option !== undefined))
       throw new Problem('usage', '--oidc-issuer is missing: the other options of OpenID Connect need it')
     return undefined
   }
@@ -98,6 +98,9 @@ function providerOf(
   const isHere = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:|\/|$)/.test(issuer)
   if (!URL.canParse(issuer) || !(issuer.startsWith('https://') || isHere))
     throw new Problem('usage', `--oidc-issuer ${issuer}: must be a URL that starts with https://`)
+  const wrong = oidcDomain?.find((domain) => !/^@?[^\s@]+\.[^\s@]+$/.test(domain))
+  if (wrong !== undefined)
+    throw new Problem('usage', `--oidc-domain ${wrong}: must be a domain, such as example.com`)
   const teams = oidcTeam?.map((text) => {
     const [, group, owner, team] = /^(.+)=([^=:]+):([^=:]+)$/.exec(text) ?? []
     if (team === undefined)
@@ -236,8 +239,14 @@ export const command = defineCommand({
     const environment = withLimits(context.environment, changed)
     if (serverName !== undefined && !/^[A-Za-z0-9-]{1,80}$/.test(serverName))
       throw new Problem('usage', '--server-name: use up to 80 letters, digits and hyphens')
-    if (smtp !== undefined && !/^smtps?:\/\//.test(smtp))
-      throw new Problem('usage', '--smtp: must start with smtp:// or smtps://')
+    if (smtp !== undefined && !(URL.canParse(smtp) && /^smtps?:\/\/[^/]/.test(smtp)))
+      throw new Problem('usage', '--smtp: must be smtp://user:password@host:587, or begin with smtps://')
+    if (mailFrom !== undefined && !/^[^\s@]+@[^\s@]+$|^[^<>]*<[^\s@<>]+@[^\s@<>]+>$/.test(mailFrom))
+      throw new Problem('usage', `--mail-from ${mailFrom}: must be an e-mail address`)
+    if (database === 'sqlite::memory:')
+      throw new Problem('usage', '--database sqlite::memory:: a server needs a database that lasts', {
+        hint: 'Name a file: --database sqlite:FILE',
+      })
     const { createService, listen, reserveSpace, useOpenTelemetry } = await import('../../service/index.ts')
     const isTraced = await useOpenTelemetry()
     const { messages } = context

@@ -80,7 +80,12 @@ type EmbeddedOptions = Omit<ConnectOptions, 'changes' | 'caFile'>
 
 /** A service in this process, on a database that ends with it: for data that is only read. */
 export async function temporary(options: EmbeddedOptions): Promise<Connection> {
-  const folder = mkdtempSync(join(tmpdir(), 'gridline-'))
+  let folder: string
+  try {
+    folder = mkdtempSync(join(tmpdir(), 'gridline-'))
+  } catch (error) {
+    throw new Problem('no_temporary_folder', `${tmpdir()} cannot be written to: ${(error as Error).message}`)
+  }
   const remove = (): void => rmSync(folder, { recursive: true, force: true })
   // Also if the command is interrupted.
   process.once('exit', remove)

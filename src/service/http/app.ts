@@ -14,6 +14,9 @@ import { address, OperationRouter } from './route.ts'
 import { errorPage, PAGE_HEADERS } from './web/pages.ts'
 import { answerWeb } from './web/routes.ts'
 
+/** Characters of a path that are logged. */
+const LOGGED_PATH = 2_000
+
 /** The policy of everything that is not a page: opened on its own, it runs nothing. An image can be SVG. */
 const DATA_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
@@ -109,7 +112,13 @@ export function createApp(
     const given = request.headers.get(REQUEST_ID_HEADER)
     const requestId = given && /^[\w.-]{1,100}$/.test(given) ? given : randomUUID()
     const { path, query } = address(request.url)
-    const line: LogLine = { request_id: requestId, method: request.method, path, status: 500, ms: 0 }
+    const line: LogLine = {
+      request_id: requestId,
+      method: request.method,
+      path: path.slice(0, LOGGED_PATH),
+      status: 500,
+      ms: 0,
+    }
     line.address = request.address
     line.client = request.headers.get('plotly-client-platform')?.slice(0, 100)
     line.agent = request.headers.get('user-agent')?.slice(0, 200)
