@@ -10,6 +10,7 @@ import {
   renameUser,
   revokeKeys,
   setDisabled,
+  verify,
 } from '../../src/service/index.ts'
 import { onBothStores, URL_OF_TESTS } from '../support/service.ts'
 
@@ -71,6 +72,7 @@ onBothStores('operating users', (test) => {
     await made('hugo')
     const { fid } = await test().grid('gina', 'data', { a: [1, 2] }, { world_readable: true })
     const uid = (await test().ask('gina', 'GET', `/v2/grids/${fid}`)).json.cols[0].uid
+    await test().ask('gina', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[3], [4]] } })
     const figure = { data: [{ type: 'bar', ysrc: `${fid}:${uid}` }], layout: { title: { text: `${fid}:` } } }
     const plot = async (user: string, name: string) =>
       (
@@ -136,6 +138,11 @@ onBothStores('operating users', (test) => {
     ])
       expect((await ask(undefined, 'GET', path)).location).toBe(URL_OF_TESTS + location)
     const moved = fid.replace('gina', 'Georgina')
+    // Rows that were appended and not folded have checksums with the name of their owner.
+    expect((await ask('Georgina', 'GET', `/v2/grids/${moved}/content`)).json.cols.a.data).toEqual([
+      1, 2, 3, 4,
+    ])
+    expect((await verify(store())).damage).toEqual([])
     for (const name of ['gina', 'Georgina']) {
       expect((await ask(name, 'GET', '/v2/users/current')).json.username).toBe('Georgina')
       expect((await ask(name, 'GET', `/v2/grids/${name}:${fid.split(':')[1]}`)).json.fid).toBe(moved)
@@ -154,7 +161,7 @@ onBothStores('operating users', (test) => {
     for (const one of [own.replace('gina', 'Georgina'), other]) {
       const { json } = await ask(undefined, 'GET', `/v2/plots/${one}/content?inline_data=true`)
       expect(json).toMatchObject({
-        data: [{ y: [1, 2], ysrc: `${moved}:${uid}` }],
+        data: [{ y: [1, 2, 3, 4], ysrc: `${moved}:${uid}` }],
         layout: { title: { text: `${fid}:` } },
       })
     }
@@ -162,7 +169,7 @@ onBothStores('operating users', (test) => {
     const sent = await ask('gina', 'POST', '/v2/plots', { figure, filename: 'from a script' })
     expect(
       (await ask('gina', 'GET', `/v2/plots/${sent.json.file.fid}/content?inline_data=true`)).json.data[0],
-    ).toMatchObject({ y: [1, 2], ysrc: `${moved}:${uid}` })
+    ).toMatchObject({ y: [1, 2, 3, 4], ysrc: `${moved}:${uid}` })
     expect((await ask('gina', 'GET', '/v2/teams/Georgina:crew')).json.owner).toBe('Georgina')
     expect((await ask('gina', 'GET', '/v2/teams/gina:crew')).json.owner).toBe('Georgina')
     // A retry that was sent before and after is one write.

@@ -4,6 +4,7 @@ import { isByOwner } from './distribution.ts'
 import { STATES } from './objects/states.ts'
 import { removeAllReferences } from './references.ts'
 import type { Db, Schema } from './schema.ts'
+import { tailSum } from './tail-sum.ts'
 
 export type UserRow = Selectable<Schema['users']>
 export type KeyRow = Selectable<Schema['api_keys']>
@@ -57,6 +58,9 @@ const NAMED = [
   ['drafts', 'made_by'],
   ['grids', 'appended_by'],
 ] as const
+
+/** Appended rows looked at together. */
+const TAILS = 100
 
 /** Users and their API keys. */
 export class AccountReader {
@@ -284,6 +288,7 @@ export class AccountWriter extends AccountReader {
         await db.deleteFrom(table).where('owner', '=', owner).execute()
       }
     }
+    await this.sumTails(owner, name)
     for (const [table, column] of NAMED)
       await db
         .updateTable(table)
@@ -318,6 +323,31 @@ export class AccountWriter extends AccountReader {
       .insertInto('former_names')
       .values({ name: owner, name_key: owner.toLowerCase(), owner: name, renamed_at: Date.now() })
       .execute()
+  }
+
+  /** Gives appended rows the checksums that they have with their new owner. What was damaged stays so. */
+  private async sumTails(before: string, owner: string): Promise<void> {
+    for (let after = { idlocal: -1, seq: 0 }; ; ) {
+      const rows = await this.db
+        .selectFrom('tail')
+        .selectAll()
+        .where('owner', '=', owner)
+        .where(sql<boolean>`(idlocal, seq) > (${after.idlocal}, ${after.seq})`)
+        .orderBy('idlocal')
+        .orderBy('seq')
+        .limit(TAILS)
+        .execute()
+      for (const row of rows.filter((one) => one.sum === tailSum({ ...one, owner: before })))
+        await this.db
+          .updateTable('tail')
+          .set({ sum: tailSum(row) })
+          .where('owner', '=', owner)
+          .where('idlocal', '=', row.idlocal)
+          .where('seq', '=', row.seq)
+          .execute()
+      if (rows.length < TAILS) return
+      after = rows.at(-1)!
+    }
   }
 
   /** A quota is changed: what of it, or that it is that of all users. */

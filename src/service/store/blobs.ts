@@ -213,11 +213,7 @@ export class StoredBlobs implements Blobs {
       byOwner.set(owner, own)
     }
     if (byOwner.size > 0) {
-      const outside = await this.engine.read(async (db) => {
-        const all: Outside[] = []
-        for (const [owner, own] of byOwner) all.push(...(await readObjects(db, owner, own, found)))
-        return all
-      })
+      const outside = await this.engine.read((db) => readObjects(db, byOwner, found))
       await eachOf(outside, async ({ name, place, key }) => {
         const bytes = await (await this.places.store(place)).get(key)
         if (bytes) found.set(name, bytes)
@@ -300,29 +296,38 @@ async function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Pr
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, all.length) }, one))
 }
 
-/** Adds the bytes of objects of an owner to `found`, by `nameOf`; not verified. Returns those outside of the database. */
+/** Owners whose objects are read with one statement. */
+const OWNERS = 100
+
+/** Adds the bytes of objects to `found`, by `nameOf`; not verified. Returns those outside of the database. */
 async function readObjects(
   db: Db,
-  owner: string,
-  { hashes, keys }: { hashes: ReadonlySet<string>; keys: ReadonlySet<string> },
+  byOwner: ReadonlyMap<string, { hashes: ReadonlySet<string>; keys: ReadonlySet<string> }>,
   found: Map<string, Buffer>,
 ): Promise<Outside[]> {
   const rows = []
-  const select = db
-    .selectFrom('objects')
-    .select(['key', 'hash', 'home', 'place', 'body'])
-    .where('owner', '=', owner)
-  if (hashes.size > 0)
-    rows.push(
-      ...(await select
-        .where('hash', 'in', [...hashes])
-        .where('state', '=', sql.lit(STATES.live))
-        .execute()),
-    )
-  if (keys.size > 0) rows.push(...(await select.where('key', 'in', [...keys]).execute()))
+  const select = db.selectFrom('objects').select(['owner', 'key', 'hash', 'home', 'place', 'body'])
+  const all = [...byOwner]
+  for (const [column, of] of [
+    ['hash', (own) => own.hashes],
+    ['key', (own) => own.keys],
+  ] as const satisfies [
+    string,
+    (own: { hashes: ReadonlySet<string>; keys: ReadonlySet<string> }) => ReadonlySet<string>,
+  ][])
+    for (let k = 0; k < all.length; k += OWNERS) {
+      const some = all.slice(k, k + OWNERS).filter(([, own]) => of(own).size > 0)
+      if (some.length === 0) continue
+      const found = select.where(({ or, and, eb }) =>
+        or(some.map(([owner, own]) => and([eb('owner', '=', owner), eb(column, 'in', [...of(own)])]))),
+      )
+      rows.push(
+        ...(await (column === 'hash' ? found.where('state', '=', sql.lit(STATES.live)) : found).execute()),
+      )
+    }
   const outside: Outside[] = []
   const elsewhere = new Map<string, Map<string, string>>()
-  for (const { key, hash, home, place, body } of rows) {
+  for (const { owner, key, hash, home, place, body } of rows) {
     if (body) {
       found.set(nameOf({ owner, hash }), asBuffer(body))
       continue

@@ -25,6 +25,8 @@ export interface Transactions {
 export class EngineStats {
   /** Statements besides those that begin and end transactions. */
   statements = 0
+  /** Called with each statement of SQLite, for tests of how it is read. */
+  onStatement?: (text: string) => void
   reads = 0
   writes = 0
   /** Transactions that were rolled back, also those that were then repeated. */

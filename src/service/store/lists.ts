@@ -303,25 +303,26 @@ function partsOf(query: Listed, isMarked: boolean, cut: Cut): Part[] {
   const shown = parent === undefined ? sql` and hidden = 0${isShown}` : sql``
   const ofTypes = sql` and filetype in (${sql.join(filetypes.map((type) => sql.lit(type)))})`
   const settled = byDate ? sql` and appending = 0` : sql``
+  // By date, types are looked at in the order of the index: SQLite would take that of types, and sort, if it saw them.
+  const asFound = sql` and not (filetype not in (${sql.join(filetypes.map((type) => sql.lit(type)))}))`
   const own = sql`${ofOwner}${place}${present}${shown}${settled}`
   const parts: Part[] = []
-  if (!viewer.seesAll) parts.push(range(sql`${own} and world_readable = 1${ofTypes}`, cut))
+  if (!viewer.seesAll) parts.push(range(sql`${own} and world_readable = 1${byDate ? asFound : ofTypes}`, cut))
   // Only some types by name: a range for each. All types of a folder by name: that of names, which are unique there.
   else if (!byDate && (query.filetypes || filetypes.length < TYPES.length))
     for (const type of filetypes) parts.push(range(sql`${own} and filetype = ${sql.lit(type)}`, cut))
   else if (!byDate && parent !== undefined)
     parts.push(range(sql`${own} and live_name is not null`, cut, sql`live_name`))
-  else parts.push(range(sql`${own}${ofTypes}`, cut))
+  else parts.push(range(sql`${own}${byDate ? asFound : ofTypes}`, cut))
   const visible = viewer.seesAll ? sql`` : sql` and ${visibleTo(owner, viewer)}`
-  // Files with a date that no index has yet: those that rows are appended to.
-  if (byDate)
-    parts.push(
-      range(
-        sql`${ofOwner} and appending = 1${place}${ofTypes}${present}${shown}${visible}`,
-        cut,
-        sql`appended_at`,
-      ),
-    )
+  // Files with a date that no index has yet: those that rows are appended to. The conditions are written so that no index
+  // but that of these few files can be used.
+  if (byDate) {
+    const here = parent === undefined ? sql`` : sql` and parent + 0 = ${parent}`
+    const isVisible = parent === undefined ? sql` and hidden + 0 = 0${isShown}` : sql``
+    const few = sql`${ofOwner} and appending = 1${here}${asFound} and coalesce(trashed_at, -1) = -1${isVisible}${visible}`
+    parts.push(range(few, cut, sql`appended_at`))
+  }
   // Files that are back from the trash, as long as they are not told.
   if (isMarked && parent === undefined)
     parts.push(range(sql`${ofOwner} and hidden = 1${ofTypes}${present}${isShown}${visible}`, cut))

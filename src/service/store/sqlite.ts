@@ -247,6 +247,7 @@ class Connection implements DatabaseConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     this.stats.statements++
+    this.stats.onStatement?.(query.sql)
     let statement = this.statements.get(query.sql)
     if (!statement) {
       statement = this.database.prepare(query.sql)
