@@ -97,8 +97,42 @@ const move = defineCommand({
   },
 })
 
+const relocate = defineCommand({
+  prints: object([], { database: 'the database', place: 'where the bytes are' }),
+  options: [
+    { flags: '--to <place>', description: 'the address at which the folder or bucket, or its copy, is now' },
+    dryRun,
+    database,
+  ],
+  examples: [
+    'gridline admin blobs relocate --to file:/mnt/new/blobs --database postgres://gridline@db/gridline',
+    'gridline admin blobs relocate --to s3://copy/gridline?region=eu-central-1',
+  ],
+  async run(context, _, { to, dryRun: dry, database: url }) {
+    if (to === undefined)
+      throw new Problem('usage', 'no place given', { hint: 'Use --to file:DIR or --to s3://…' })
+    const from = await onStore(context, url, async (_service, { places }) => {
+      const before = await places.address()
+      if (!dry) await places.relocate(to)
+      return before
+    })
+    if (dry) {
+      context.messages.line(`Dry run, nothing was changed. It would look for the bytes of ${from} at ${to}.`)
+      return undefined
+    }
+    context.messages.note(
+      `Nothing was changed at ${from}. Restart servers of this database that are running.`,
+    )
+    return {
+      one: { database: place(context, url), place: to },
+      view: { columns: [{ field: 'place', title: 'PLACE' }] },
+    }
+  },
+})
+
 /** Where bytes are. */
 export const blobCommands: readonly CommandEntry[] = [
   subcommand('list', 'Show where bytes are, and how many', list, ['ls']),
+  subcommand('relocate', 'Say that the folder or bucket, or a copy of it, is at another address', relocate),
   subcommand('move', 'Move all bytes to the database, a folder or a bucket, while servers serve', move),
 ]

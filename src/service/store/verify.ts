@@ -49,6 +49,11 @@ export async function verify(store: Store): Promise<Verified> {
 
 async function readAll(store: Store, found: Verified): Promise<void> {
   for (const what of await store.engine.check()) found.damage.push({ fid: null, what })
+  const gone = await store.places.gone()
+  if (gone) {
+    found.damage.push({ fid: null, what: gone.message })
+    return
+  }
   await verifyTrees(store, (fid, what) => found.damage.push({ fid, what }))
   await verifyReferences(store, (fid, what) => found.damage.push({ fid, what }))
   const bad = await verifyBlobs(store, found)

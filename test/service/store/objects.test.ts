@@ -1,4 +1,14 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
@@ -222,15 +232,49 @@ describe('a bucket', () => {
     const place = join(folder.path, 'vanishing')
     const test = await open(database, `file:${place}`)
     await test.user('alice')
-    await test.grid('alice', 'there', { n: values(6) })
+    const { fid } = await test.grid('alice', 'there', { n: values(6) })
     renameSync(place, `${place}-elsewhere`)
-    await expect(open(database, `file:${place}`)).rejects.toThrow(/has none of the bytes of this database/)
-    await expect(test.service.store.places.check()).rejects.toThrow(/has none of the bytes/)
-    renameSync(`${place}-elsewhere`, `${place}-back`)
+    for (const isMounted of [false, true]) {
+      if (isMounted) mkdirSync(place)
+      await expect(open(database, `file:${place}`)).rejects.toThrow(/has none of the bytes of this database/)
+      // A server that runs says that it is not its fault, and does not write to another disk.
+      const read = await test.ask('alice', 'GET', `/v2/grids/${fid}/content`)
+      expect([read.status, read.text]).toEqual([503, expect.stringContaining('(--blobs)')])
+      const write = await test.ask('alice', 'POST', '/v2/grids', {
+        json: { filename: 'lost', data: { cols: { n: { data: values(66) } } } },
+      })
+      expect(write.status).toBe(503)
+      expect((await verify(test.service.store)).damage).toHaveLength(1)
+      expect(existsSync(place) ? readdirSync(place) : []).toEqual([])
+    }
     rmSync(place, { recursive: true })
-    renameSync(`${place}-back`, place)
+    renameSync(`${place}-elsewhere`, place)
     await (await open(database, `file:${place}`)).service.close()
     await test.service.close()
+  })
+
+  it('can be at another address, or a copy there; nothing is done where it was', async () => {
+    const database = await newDatabase(inject('postgres'))
+    const place = join(folder.path, 'moving')
+    const test = await open(database, `file:${place}`)
+    await test.user('alice')
+    const { fid } = await test.grid('alice', 'there', { n: values(12) })
+    await test.service.close()
+    const store = await openStore({ database })
+    await expect(store.places.relocate(`file:${place}-copy`)).rejects.toThrow(/has no copy of/)
+    cpSync(place, `${place}-copy`, { recursive: true })
+    const before = filesIn(place)
+    await store.places.relocate(`file:${place}-copy`)
+    await store.close()
+    const again = await open(database, `file:${place}-copy`)
+    again.keys.set('alice', test.keys.get('alice')!)
+    expect((await again.ask('alice', 'GET', `/v2/grids/${fid}/content`)).status).toBe(200)
+    await again.ask('alice', 'POST', `/v2/files/${fid}/trash`)
+    await again.ask('alice', 'DELETE', `/v2/files/${fid}/permanent_delete`)
+    await again.service.idle()
+    await aDayPasses(again)
+    expect([filesIn(place), filesIn(`${place}-copy`)]).toEqual([before, []])
+    await again.service.close()
   })
 
   it('moves what is there; what is lost is reported and does not stop it', async () => {

@@ -34,6 +34,10 @@ export class CountedObjects implements ObjectStore {
     return this.counted('remove', () => this.store.remove(key))
   }
 
+  guard(key: string): void {
+    this.store.guard?.(key)
+  }
+
   check(): Promise<void> {
     return this.store.check()
   }

@@ -10,14 +10,20 @@ export class FileObjects implements ObjectStore {
   private readonly folder: string
   /** Folders that are there. */
   private readonly made = new Set<string>()
+  private guarded: string | undefined
 
   /** `address`: `file:DIR`, or a URL. */
   constructor(address: string) {
     this.folder = wholeAddress(address).slice('file:'.length)
   }
 
+  guard(key: string): void {
+    this.guarded = key
+  }
+
   async put(key: string, bytes: Uint8Array): Promise<void> {
     const path = this.pathOf(key)
+    if (key !== this.guarded) this.assertThere()
     try {
       await this.make(dirname(path))
       const part = `${path}.${randomBytes(6).toString('hex')}.part`
@@ -42,7 +48,10 @@ export class FileObjects implements ObjectStore {
     try {
       return await readFile(this.pathOf(key))
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+        if (key !== this.guarded) this.assertThere()
+        return undefined
+      }
       throw this.problem(error, 'read')
     }
   }
@@ -59,6 +68,13 @@ export class FileObjects implements ObjectStore {
     const key = `check-${randomBytes(8).toString('hex')}`
     await this.put(key, Buffer.from(key))
     await this.remove(key)
+  }
+
+  private assertThere(): void {
+    if (this.guarded === undefined || existsSync(this.pathOf(this.guarded))) return
+    throw new Problem('overloaded', `${this.folder} has none of the bytes of this database (--blobs)`, {
+      hint: 'Bring back the folder in which they are, such as by mounting its disk.',
+    })
   }
 
   private pathOf(key: string): string {

@@ -10,6 +10,8 @@ export interface ObjectStore {
   get(key: string): Promise<Buffer | undefined>
   /** Removes the bytes under a key, if there are any. */
   remove(key: string): Promise<void>
+  /** From now on, nothing is stored, and nothing is missing, where this key is not: the disk is another one. */
+  guard?(key: string): void
   /** Throws a Problem that names the setting unless bytes can be stored, read and removed. */
   check(): Promise<void>
 }

@@ -62,20 +62,70 @@ export class Places {
   async check(): Promise<void> {
     const { id, store } = await this.current()
     if (!store) return
+    const gone = await this.gone()
+    if (gone) throw gone
+    await mark(id, store)
     await store.check()
-    if (await store.get(markerOf(id))) return
+  }
+
+  /** What is wrong if the present place is not the one that has the bytes of this database. Nothing is written there. */
+  async gone(): Promise<Problem | undefined> {
+    const { id, store } = await this.current()
+    if (!store || (await store.get(markerOf(id)))) return undefined
     const some = await this.engine.read((db) =>
-      db.selectFrom('objects').select('key').where('place', '=', id).limit(1).execute(),
+      db
+        .selectFrom('objects')
+        .select('key')
+        .where('place', '=', id)
+        .where('state', '=', STATES.live)
+        .limit(3)
+        .execute(),
     )
-    if (some.length > 0)
+    if (some.length === 0) return undefined
+    // Places of before have no marker: they have what is stored there.
+    for (const { key } of some) if (await store.get(key).catch(() => undefined)) return undefined
+    return new Problem(
+      'conflict',
+      `${await this.address()} has none of the bytes of this database (--blobs)`,
+      {
+        hint: 'Bring back the folder or bucket in which they are, such as by mounting it. If they are at another address now: gridline admin blobs relocate --to ADDRESS',
+      },
+    )
+  }
+
+  /**
+   * Says that the bytes of the present place are at another address: a folder or bucket that was moved, or a copy of it.
+   * Throws unless they are there. Nothing is done at the former address.
+   */
+  async relocate(given: string): Promise<void> {
+    const address = wholeAddress(given)
+    const store = await this.open(address)
+    const { id } = await this.current()
+    if (!store || id === IN_DATABASE)
+      throw new Problem('usage', 'only a folder or a bucket can be at another address', {
+        hint: 'To bring bytes elsewhere: gridline admin blobs move --to ADDRESS',
+      })
+    if (!(await store.get(markerOf(id))))
       throw new Problem(
         'conflict',
-        `${await this.address()} has none of the bytes of this database (--blobs)`,
+        `${address} has no copy of ${await this.address()}: there is no object ${markerOf(id)}`,
         {
-          hint: 'Bring back the folder or bucket in which they are, or restore it from a backup. Nothing was changed.',
+          hint: 'Copy the whole folder or bucket first, with this object.',
         },
       )
-    await mark(id, store)
+    await store.check()
+    await this.engine.write([], async (db) => {
+      const taken = await db
+        .selectFrom('blob_stores')
+        .select('id')
+        .where('address', '=', address)
+        .where('id', '!=', id)
+        .executeTakeFirst()
+      if (taken) throw new Problem('conflict', `${address} is another place of this database`)
+      await db.updateTable('blob_stores').set({ address }).where('id', '=', id).execute()
+    })
+    this.stores.delete(id)
+    this.known = undefined
   }
 
   /** Where new bytes go: the address. */
@@ -116,8 +166,9 @@ export class Places {
       return id
     })
     if (store) {
-      this.stores.set(id, store)
       await mark(id, store)
+      store.guard?.(markerOf(id))
+      this.stores.set(id, store)
     }
     this.known = undefined
     return id
@@ -226,6 +277,7 @@ export class Places {
         throw new Problem('overloaded', error.message, { hint: error.hint })
       throw error
     })
+    store!.guard?.(markerOf(id))
     this.stores.set(id, store!)
     return store!
   }
