@@ -214,6 +214,17 @@ onBothStores('operating users', (test) => {
     expect(await statusOf('emil')).toBe(401)
     expect(await test().status(undefined, 'GET', `/v2/grids/${fid}`)).toBe(404)
     expect((await test().ask('alice', 'GET', `/v2/files/${grid.fid}/collaborators`)).json).toEqual([])
+    // A server that has not heard of it creates no key and no session, which would be those of the next one of the name.
+    await made('nina')
+    expect(await test().status('nina', 'GET', '/v2/users/current')).toBe(200)
+    await store().write(['nina'], ({ accounts }) => accounts.removeUser('nina'))
+    for (const [method, path, json] of [
+      ['POST', '/v2/keys', { name: 'late' }],
+      ['POST', '/v2/sessions', { path: '/' }],
+      ['POST', '/v2/teams', { name: 'late' }],
+    ] as const)
+      expect([path, await test().status('nina', method, path, { json })]).toEqual([path, 401])
+    expect(await store().read(({ accounts }) => accounts.keys('nina'))).toEqual([])
     // A request that was still running creates nothing.
     await expect(
       store().write([], ({ files }) =>

@@ -61,7 +61,10 @@ const move = defineCommand({
     const { messages } = context
     const failures: Failure[] = []
     const objects = await onStore(context, url, async (service, store) => {
-      const waiting = (await store.places.list()).filter(({ place: from }) => from !== 'row' && from !== to)
+      const target = service.wholeAddress(to)
+      const waiting = (await store.places.list()).filter(
+        ({ place: from }) => from !== 'row' && from !== target,
+      )
       const all = waiting.reduce((sum, one) => sum + one.objects, 0)
       if (dry) {
         await store.places.open(to)

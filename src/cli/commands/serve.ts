@@ -24,6 +24,9 @@ function clientLines(url: string): string[] {
   ]
 }
 
+/** How long the database may take to let go, in ms. */
+const CLOSING_MS = 10_000
+
 type Signal = 'SIGINT' | 'SIGTERM'
 
 /** The signals that ask this process to end, in order: none is lost, whenever it arrives. */
@@ -316,10 +319,19 @@ export const command = defineCommand({
       const stopped = listening.stop(signal === 'SIGTERM' ? limits.stop_seconds * 1000 : undefined)
       await Promise.race([stopped, signals.next()])
       await listening.stop(0)
-      await running.close()
+      // A database that does not answer would not let go: all requests were answered, and nothing is open.
+      const closed = running.close().then(() => 'closed')
+      const late = new Promise<undefined>((resolve) => {
+        setTimeout(() => resolve(undefined), CLOSING_MS).unref()
+      })
+      const isClosed = (await Promise.race([closed, signals.next(), late])) === 'closed'
       log.flush()
       // A random port will be different next time.
       if (!database && wanted === 0) forgetServing(context.environment)
+      if (!isClosed) {
+        messages.warning('the database does not answer: its connections were cut off')
+        process.exit(0)
+      }
     } catch (error) {
       await listening.stop(0)
       throw error

@@ -211,7 +211,7 @@ export class PeopleLogin {
   private async userOf(store: Store, person: Person): Promise<string> {
     const known = await this.known(person)
     const names = known === undefined ? await this.freeNames(person) : [known]
-    const teams = this.provider.teams ?? []
+    const teams = await this.teams()
     for (const name of names) {
       const owners = [name, ...teams.map(({ owner }) => owner)]
       const username = await store.by({ user: name }).write(owners, async (writers) => {
@@ -256,6 +256,19 @@ export class PeopleLogin {
     }
     await accounts.addIdentity({ owner, issuer, subject, created_at: Date.now() })
     return owner
+  }
+
+  /** The teams of groups. Their owners may have been renamed since the server was set up. */
+  private teams(): Promise<readonly GroupTeam[]> {
+    const { teams = [] } = this.provider
+    return this.store.read(({ accounts }) =>
+      Promise.all(
+        teams.map(async (team) => ({
+          ...team,
+          owner: (await accounts.userLike(team.owner))?.owner ?? team.owner,
+        })),
+      ),
+    )
   }
 
   /** Who has the identity, or the proven address of a user. */

@@ -21,12 +21,13 @@ import { userOf } from '../grids/versions.ts'
 import { type FigureContent, openFigure, storedFigure } from '../plots/content.ts'
 import { sourcesIn } from '../plots/figure.ts'
 import { qualityOf } from '../plots/quality.ts'
-import { ownGridOf, putFigure } from '../plots/store-figure.ts'
+import { ownGridOf, putFigure, withPresentOwners } from '../plots/store-figure.ts'
 import { gridVersions, keepData, nextFigure } from '../plots/versions.ts'
 import type { FileRow } from '../store/files.ts'
+import type { SliceRef } from '../store/grids.ts'
 import { storedOf } from '../store/plots.ts'
 import type { Readers, Writers } from '../store/store.ts'
-import { loadText } from '../store/texts.ts'
+import { loadText, storeText } from '../store/texts.ts'
 import type { VersionRow } from '../store/versions.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 import { countChanges, isUncounted } from './versions.counts.ts'
@@ -390,18 +391,26 @@ async function revertPlot(service: Service, call: OperationCall<'versions.revert
   const { file, content } = await storedFigure(service, { ...call, version: text })
   if (content.at) refuseDraft(content.at)
   const of_version = content.at?.version ?? file.content_version
-  const figure = parseRaw(await loadText(store.blobs, storedOf(content)), 'the figure', acceptedBefore)
+  let figure = parseRaw(await loadText(store.blobs, storedOf(content)), 'the figure', acceptedBefore)
+  let slice: SliceRef = { seq: 0, rows: 1, ...storedOf(content) }
+  // Owners may have been renamed since.
+  const referred = sourcesIn(figure).map((source) => source.grid)
+  const renamed = withPresentOwners(service.names, figure, referred)
+  if (renamed) {
+    slice = await storeText(store.blobs, fid.owner, 1, renamed)
+    figure = parseRaw(renamed, 'the figure', acceptedBefore)
+  }
   const sources = sourcesIn(figure)
   const had = new Set(sources.flatMap(({ grid, uids }) => uids.map((uid) => `${formatFid(grid)}:${uid}`)))
   const stored = {
-    content: { seq: 0, rows: 1, ...storedOf(content) },
+    content: slice,
     sources: sources.map((source) => ({ source, path: 'figure' })),
     quality: qualityOf(figure, sources.length > 0),
     replaced: [],
   }
   const put = async (writers: Writers, now: FileRow, grids?: string): Promise<Outcome> => {
     const present = await writers.plots.content(now.owner, now.idlocal)
-    if (present?.hash === content.hash)
+    if (present?.hash === slice.blob.hash)
       return { version: now.content_version, of_version, action: 'unchanged' }
     const change = { operation: 'revert' as const, of_version, grids }
     const version = await putFigure(writers, now, stored, call, had, change)

@@ -89,6 +89,19 @@ async function noMoreVisible({ sharing }: Readers, file: FileRow, plot: FileRow)
 /** Media type of stored figures. */
 export const MEDIA_TYPE = 'application/json'
 
+/** The text of a figure with the present names of owners in its references; undefined if it has them already. */
+export function withPresentOwners(
+  names: Service['names'],
+  figure: RawJson,
+  grids: readonly Fid[],
+): Buffer | undefined {
+  const renamed = (grid: Fid): Fid | undefined => {
+    const current = names.current(grid.owner)
+    return current === grid.owner ? undefined : { ...grid, owner: current }
+  }
+  return grids.some(renamed) ? withGrids(figure, renamed) : undefined
+}
+
 /**
  * Parses and stores a figure. With `move`, data arrays are moved into grid columns; without it, they are
  * refused with the path of the first one. Typed arrays are always moved: clients that send them have no
@@ -104,12 +117,10 @@ export async function storeFigure(
   const { store, limits, names } = service
   let figure = await readFigure(given)
   let found = await scanFigureInTurns(figure, limits)
-  const renamed = (grid: Fid): Fid | undefined => {
-    const current = names.current(grid.owner)
-    return current === grid.owner ? undefined : { ...grid, owner: current }
-  }
-  if (referencesOf(found).some(({ source }) => renamed(source.grid))) {
-    figure = await parseRawInTurns(withGrids(figure, renamed), 'the figure', figure.limits)
+  const referred = referencesOf(found).map(({ source }) => source.grid)
+  const present = withPresentOwners(names, figure, referred)
+  if (present) {
+    figure = await parseRawInTurns(present, 'the figure', figure.limits)
     found = await scanFigureInTurns(figure, limits)
   }
   const { arrays, typed } = rawArrays(found)

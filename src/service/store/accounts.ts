@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
+import { Problem } from '../../contract/errors.ts'
 import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
 import { isByOwner } from './distribution.ts'
 import { STATES } from './objects/states.ts'
@@ -57,6 +58,13 @@ const NAMED = [
   ['versions', 'made_by'],
   ['drafts', 'made_by'],
   ['grids', 'appended_by'],
+] as const
+
+/** Those that are part of a key. */
+const KEYED = [
+  ['stars', 'username'],
+  ['team_members', 'username'],
+  ['idempotency', 'caller'],
 ] as const
 
 /** Appended rows looked at together. */
@@ -270,6 +278,13 @@ export class AccountWriter extends AccountReader {
     const { db } = this
     this.note(name, 'user.rename', { from: owner })
     const tables = await db.introspection.getTables()
+    // What a request has left that was on its way when the name was given up.
+    for (const [table, column] of [...OWNED.map((one) => [one, 'owner'] as const), ...KEYED])
+      if (table !== 'users')
+        await db
+          .deleteFrom(table as 'stars')
+          .where(column as 'owner', '=', name)
+          .execute()
     for (const table of [...OWNED, ...OUTLIVING]) {
       if (!isByOwner(table))
         await db
@@ -295,6 +310,7 @@ export class AccountWriter extends AccountReader {
         .set({ [column]: name })
         .where(column as 'owner', '=', owner)
         .execute()
+    await db.deleteFrom('collaborators').where('kind', '=', 'user').where('name', '=', name).execute()
     await db
       .updateTable('collaborators')
       .set({ name })
@@ -451,7 +467,14 @@ export class AccountWriter extends AccountReader {
     await this.db.deleteFrom('oidc_trust').where('id', '=', id).execute()
   }
 
+  /** Throws if there is no user of a name: one who was deleted or renamed while a request was on its way. */
+  async assertUser(owner: string): Promise<void> {
+    if (await this.user(owner)) return
+    throw new Problem('unauthenticated', `there is no user named ${owner} any more`)
+  }
+
   async addSession(session: Insertable<Schema['sessions']>): Promise<void> {
+    await this.assertUser(session.owner)
     const { owner, created_at, kind, key_hash } = session
     if (kind === 'session') this.note(owner, 'session.open', { key: key_hash?.slice(0, 12) ?? null })
     await this.db
@@ -479,6 +502,7 @@ export class AccountWriter extends AccountReader {
   }
 
   async addKey(key: Insertable<Schema['api_keys']>): Promise<void> {
+    await this.assertUser(key.owner)
     this.note(key.owner, 'key.create', { key: key.hash.slice(0, 12), name: key.name, scopes: key.scopes })
     await this.db.insertInto('api_keys').values(key).execute()
   }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
 import { asBuffer } from '../../json/index.ts'
@@ -49,6 +50,9 @@ const keys = {
 
 const tables = Object.keys(keys) as Table[]
 
+/** The name under which a copy tells that it is under way. */
+const RUN = 'copy'
+
 /** Rows, and bytes in them, that are written in one transaction. */
 const ROWS = 500
 const BYTES = 8 * 1024 * 1024
@@ -69,15 +73,24 @@ export async function copyDatabase(
     throw new Problem('conflict', 'the database to copy to has users already', {
       hint: 'Give the address of a new, empty database with --to.',
     })
+  const run = { name: RUN, value: randomBytes(12).toString('hex') }
   await to.write([], async (db) => {
     for (const table of tables) await db.deleteFrom(table).execute()
+    await db.insertInto('secrets').values(run).execute()
   })
+  /** Another copy to the same database has removed what this one has copied. */
+  const assertAlone = async (db: Db): Promise<void> => {
+    const row = await db.selectFrom('secrets').select('value').where('name', '=', RUN).executeTakeFirst()
+    if (row?.value !== run.value)
+      throw new Problem('conflict', 'another copy to the same database was started')
+  }
   let copied = 0
   await from.read(async (db) => {
     for (const table of tables) {
       let rows = 0
       for await (const some of batches(db, table)) {
         await to.write([], async (target) => {
+          await assertAlone(target)
           for (const part of parts(some))
             await target
               .insertInto(table)
@@ -89,6 +102,10 @@ export async function copyDatabase(
       copied += rows
       onCopied(table, rows)
     }
+  })
+  await to.write([], async (db) => {
+    await assertAlone(db)
+    await db.deleteFrom('secrets').where('name', '=', RUN).execute()
   })
   return copied
 }

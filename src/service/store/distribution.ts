@@ -53,6 +53,9 @@ export function isByOwner(table: keyof Schema): boolean {
   return distribution[table] === 'owner'
 }
 
+/** The schema of the tables, whatever characters its name has. */
+const SCHEMA = sql`(select oid from pg_namespace where nspname = current_schema())`
+
 /** The table that decides on which node an owner is. */
 const FIRST = 'counters'
 
@@ -84,6 +87,7 @@ export async function distribute(engine: Engine, limits: Limits, isDry = false):
         hint: "Add workers with select citus_add_node('host', 5432), or let the coordinator take rows with citus_set_node_property. See docs/operating.md, Citus.",
       })
     const missing = await undistributed(db)
+    await assertTogether(db)
     if (!isDry && missing.length > 0) {
       await limitLocks(db, limits)
       await distributeTables(db, missing)
@@ -120,7 +124,7 @@ async function nodesOf(db: Db): Promise<number> {
 async function distributedTables(db: Db): Promise<Set<string>> {
   const { rows } = await sql<{ name: string }>`select c.relname as name from pg_dist_partition p
     join pg_class c on c.oid = p.logicalrelid
-    where c.relnamespace = current_schema()::regnamespace and p.partmethod in ('h', 'n')`.execute(db)
+    where c.relnamespace = ${SCHEMA} and p.partmethod in ('h', 'n')`.execute(db)
   return new Set(rows.map(({ name }) => name))
 }
 
@@ -130,6 +134,26 @@ async function limitLocks(db: Db, { lock_seconds }: Limits): Promise<void> {
   await sql`select run_command_on_workers(format(${setting}, current_database()))`.execute(db)
 }
 
+/** Throws if somebody has distributed tables so that the rows of an owner are not on one node. */
+async function assertTogether(db: Db): Promise<void> {
+  const { rows } = await sql<{
+    name: string
+    place: number
+  }>`select c.relname as name, p.colocationid as place
+    from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
+    where c.relnamespace = ${SCHEMA} and p.partmethod = 'h' order by c.relname`.execute(db)
+  const first = rows.find(({ name }) => name === FIRST)?.place
+  const apart = rows.filter(({ place }) => place !== first).map(({ name }) => name)
+  if (apart.length > 0)
+    throw new Problem(
+      'conflict',
+      `these tables are distributed, but not together with ${FIRST}: ${apart.join(', ')}`,
+      {
+        hint: `Run "select undistribute_table('${apart[0]}')" for each of them, then gridline admin distribute again.`,
+      },
+    )
+}
+
 /** All tables: that of the owners first, which decides where the others are. */
 const tables: Record<string, string> = { ...distribution, schema_migrations: 'everywhere' }
 
@@ -137,7 +161,7 @@ const tables: Record<string, string> = { ...distribution, schema_migrations: 'ev
 async function undistributed(db: Db): Promise<string[]> {
   const done = await distributedTables(db)
   const { rows } = await sql<{ name: string }>`select relname as name from pg_class
-    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')`.execute(db)
+    where relnamespace = ${SCHEMA} and relkind in ('r', 'p')`.execute(db)
   const present = new Set(rows.map(({ name }) => name))
   return Object.keys(tables).filter((table) => present.has(table) && !done.has(table))
 }

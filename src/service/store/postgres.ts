@@ -152,7 +152,10 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
           stats.reconnects++
           await wait(RECONNECT_WAITS[lost++])
         } else if (isConflict(error, mode)) {
-          if (++conflicts >= CONFLICT_TRIES && mode === 'migrate') throw error
+          if (++conflicts >= CONFLICT_TRIES && mode === 'migrate')
+            throw new Problem('overloaded', `the tables could not be updated: ${(error as Error).message}`, {
+              hint: 'Another transaction has them locked. Look for it in pg_stat_activity, then start again: nothing was changed.',
+            })
           if (conflicts >= CONFLICT_TRIES)
             throw new Problem('overloaded', 'too many writes to the same file at once')
           stats.conflicts++

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
+import { AccountWriter } from './accounts.ts'
 import type { AuditEventName, Journal } from './audit.ts'
 import { asFile, type FileRow } from './files.ts'
 import type { Key } from './keys.ts'
@@ -235,6 +236,7 @@ export class SharingWriter extends SharingReader {
   }
 
   async addStar(owner: string, idlocal: number, username: string): Promise<void> {
+    await new AccountWriter(this.db, this.journal).assertUser(username)
     await this.note('starred', owner, idlocal)
     await this.db
       .insertInto('stars')
@@ -254,6 +256,7 @@ export class SharingWriter extends SharingReader {
 
   /** Adds a team. Its key is random: what a team of the name had before it was deleted is not shared with it. */
   async addTeam(name: string, owner: string): Promise<TeamRow> {
+    await new AccountWriter(this.db, this.journal).assertUser(owner)
     const row = {
       name_key: randomBytes(12).toString('hex'),
       name,
@@ -284,6 +287,7 @@ export class SharingWriter extends SharingReader {
   }
 
   async addMember(team: string, username: string): Promise<void> {
+    await new AccountWriter(this.db, this.journal).assertUser(username)
     await this.noteTeam('team.member.add', team, username)
     await this.db
       .insertInto('team_members')

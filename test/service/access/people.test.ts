@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { createService, createUser, setDisabled } from '../../../src/service/index.ts'
+import { createService, createUser, renameUser, setDisabled } from '../../../src/service/index.ts'
 import { startIssuer } from '../../support/issuer.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
@@ -159,6 +159,12 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     expect(await teams()).toEqual({ engineers: [username], operators: [username] })
     await signIn(person('grace', { groups: ['ops'] }))
     expect(await teams()).toEqual({ engineers: [], operators: [username] })
+    // The owner of the teams is renamed; the setting of the server is not.
+    await renameUser(test.service.store, 'alice', 'alicia')
+    await signIn(person('grace', { groups: ['eng'] }))
+    await renameUser(test.service.store, 'alicia', 'alice')
+    expect(await teams()).toEqual({ engineers: [username], operators: [] })
+    await signIn(person('grace', { groups: ['ops'] }))
   })
 
   it('an address of return works once, and only in the browser that left', async () => {

@@ -130,8 +130,16 @@ onBothStores('files', (test) => {
     it('stars name up to a hundred users and count all', async () => {
       const { fid } = await test().grid('alice', 'popular', { a: [1] }, { world_readable: true })
       const [owner, idlocal] = fid.split(':')
-      await test().service.store.write([], async ({ sharing }) => {
-        for (let k = 0; k < 120; k++) await sharing.addStar(owner, Number(idlocal), `fan${k}`)
+      const starred_at = Date.now()
+      const rows = Array.from({ length: 120 }, (_, k) => ({
+        owner,
+        idlocal: Number(idlocal),
+        username: `fan${k}`,
+        starred_at,
+      }))
+      await test().service.store.engine.write([], async (db) => {
+        await db.insertInto('stars').values(rows).execute()
+        await db.updateTable('files').set({ starred: 1 }).where('owner', '=', owner).execute()
       })
       const { stars } = (await ask(undefined, 'GET', `/v2/files/${fid}`)).json
       expect([stars.count, stars.results.length]).toEqual([120, 100])

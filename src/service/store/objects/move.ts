@@ -35,10 +35,11 @@ export async function moveBlobs(
   { onMoved = () => {}, onLost = () => {}, settling = SETTLING, signal }: MoveOptions = {},
 ): Promise<number> {
   const wasThere = (await store.places.address()) === wholeAddress(to)
+  if (wasThere) await store.places.check()
   const place = wasThere ? (await store.places.current()).id : await store.places.use(to)
   let moved = 0
   /** Keys that have moved, and their new ones: copies go on sharing. */
-  const keys = new Map<string, string>()
+  const keys = new Map<string, Moved>()
   const lost = new Set<string>()
   for (const start = performance.now(); ; ) {
     let found = 0
@@ -80,12 +81,18 @@ export async function moveBlobs(
   }
 }
 
+/** What has become of a key. */
+interface Moved {
+  key: string
+  home: string
+}
+
 /** Moves one object. Returns whether it was still there. */
-async function moveOne(store: Store, row: Row, place: string, keys: Map<string, string>): Promise<boolean> {
+async function moveOne(store: Store, row: Row, place: string, keys: Map<string, Moved>): Promise<boolean> {
   const { owner, key: before, hash } = row
-  let key = keys.get(before)
-  if (key === undefined) {
-    key = randomBytes(12).toString('hex')
+  const known = keys.get(before)
+  const key = known?.key ?? randomBytes(12).toString('hex')
+  if (known === undefined) {
     const bytes = (await store.blobs.getAll([row])).get(nameOf(row))!
     const made = { ...row, key, state: STATES.writing, home: owner, place, bytes: bytes.length, body: null }
     await store.engine.write([], async (db) => {
@@ -99,7 +106,7 @@ async function moveOne(store: Store, row: Row, place: string, keys: Map<string, 
             .insertInto('blob_pieces')
             .values({
               home: owner,
-              key: made.key,
+              key,
               piece,
               body: bytes.subarray(piece * PIECE, (piece + 1) * PIECE),
             })
@@ -107,8 +114,17 @@ async function moveOne(store: Store, row: Row, place: string, keys: Map<string, 
     })
     if (place !== IN_DATABASE) await (await store.places.store(place)).put(key, bytes, hash)
   }
-  const made = key
-  const isDone = await store.engine.write([owner], async (db) => {
+  // With the home of the bytes: nobody removes them meanwhile.
+  const home = known?.home ?? owner
+  const outcome = await store.engine.write([owner, home], async (db) => {
+    const shared = await db
+      .selectFrom('objects')
+      .select('bytes')
+      .where('key', '=', key)
+      .where('state', '=', known ? STATES.live : STATES.writing)
+      .executeTakeFirst()
+    // Those who had it before are gone, and the bytes with them: it is copied again.
+    if (!shared) return 'gone'
     const ended = await db
       .updateTable('objects')
       .set({ state: STATES.ended, changed_at: Date.now() })
@@ -117,31 +133,30 @@ async function moveOne(store: Store, row: Row, place: string, keys: Map<string, 
       .where('state', '=', STATES.live)
       .returning('key')
       .execute()
-    if (ended.length === 0) return false
-    const shared = await db
-      .selectFrom('objects')
-      .select(['home', 'bytes'])
-      .where('key', '=', made)
-      .executeTakeFirst()
+    if (ended.length === 0) return 'left'
     await db
       .insertInto('objects')
       .values({
         owner,
-        key: made,
+        key,
         hash,
         state: STATES.live,
-        home: shared?.home ?? owner,
+        home,
         place,
-        bytes: shared?.bytes ?? row.bytes,
+        bytes: shared.bytes,
         body: null,
         changed_at: Date.now(),
       })
       .onConflict((conflict) => conflict.columns(['owner', 'key']).doUpdateSet({ state: STATES.live }))
       .execute()
-    return true
+    return 'moved'
   })
-  if (isDone) keys.set(before, made)
-  return isDone
+  if (outcome === 'gone' && known) {
+    keys.delete(before)
+    return moveOne(store, row, place, keys)
+  }
+  if (outcome === 'moved') keys.set(before, { key, home })
+  return outcome === 'moved'
 }
 
 const PIECE = 256 * 1024

@@ -144,34 +144,42 @@ export class Places {
   async use(given: string, isFirst = false): Promise<string> {
     const address = wholeAddress(given)
     const store = await this.open(address)
-    await store?.check()
+    const known = await this.engine.read((db) =>
+      db.selectFrom('blob_stores').select('id').where('address', '=', address).executeTakeFirst(),
+    )
+    const id = store ? (known?.id ?? randomBytes(4).toString('hex')) : IN_DATABASE
+    if (store) {
+      await store.check()
+      // Before the database knows of it: a place that it knows has a marker.
+      await mark(id, store)
+    }
     // Of several that choose one at a time, an index lets one do so; the others repeat the transaction.
-    const id = await this.engine.write([], async (db) => {
+    const chosen = await this.engine.write([], async (db) => {
       const before = await db
         .selectFrom('blob_stores')
         .select('address')
         .where('is_current', '=', 1)
         .executeTakeFirst()
       if (isFirst && before && before.address !== address) throw isElsewhere(before.address, address)
-      await db.updateTable('blob_stores').set({ is_current: 0 }).execute()
+      // There is none to replace, or the index could not tell of another one.
+      if (!isFirst) await db.updateTable('blob_stores').set({ is_current: 0 }).execute()
       if (!store) return IN_DATABASE
       const there = await db
         .selectFrom('blob_stores')
         .select('id')
         .where('address', '=', address)
         .executeTakeFirst()
-      const id = there?.id ?? randomBytes(4).toString('hex')
       if (!there) await db.insertInto('blob_stores').values({ id, address, is_current: 1 }).execute()
-      else await db.updateTable('blob_stores').set({ is_current: 1 }).where('id', '=', id).execute()
-      return id
+      else await db.updateTable('blob_stores').set({ is_current: 1 }).where('id', '=', there.id).execute()
+      return there?.id ?? id
     })
     if (store) {
-      await mark(id, store)
-      store.guard?.(markerOf(id))
-      this.stores.set(id, store)
+      if (chosen !== id) await mark(chosen, store)
+      store.guard?.(markerOf(chosen))
+      this.stores.set(chosen, store)
     }
     this.known = undefined
-    return id
+    return chosen
   }
 
   /** Where new bytes go. */

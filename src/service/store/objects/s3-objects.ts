@@ -39,7 +39,9 @@ export class S3Objects implements ObjectStore {
   static async open(address: string, environment: Environment): Promise<S3Objects> {
     const wrong = (why: string): Problem => notAPlace(address, why)
     if (!URL.canParse(address) || !/^[a-z0-9][a-z0-9._-]+$/i.test(new URL(address).hostname))
-      throw wrong('there is no name of a bucket after s3://')
+      throw wrong(
+        'there is no name of a bucket after s3://, of at least two letters, digits, hyphens and dots',
+      )
     const url = new URL(address)
     const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment
     for (const [name, value] of Object.entries({
