@@ -64,6 +64,11 @@ export const copy = defineCommand({
         hint: 'Stop the server first.',
       })
     if (dry) {
+      // One that is new cannot be opened before it has tables.
+      const target = await service
+        .openStore({ database: to, limits: limitsFrom(context.environment), isDry: true })
+        .catch(() => undefined)
+      if (target) await service.assertEmpty(target.engine).finally(() => target.close())
       messages.line(
         `Dry run, nothing was changed. It would copy ${place(context, url)} to ${place(context, to)}.`,
       )
@@ -87,7 +92,7 @@ export const copy = defineCommand({
       view: {
         columns: [
           { field: 'database', title: 'DATABASE' },
-          { field: 'rows', title: 'ROWS', align: 'right' },
+          { field: 'rows', title: 'ROWS COPIED', align: 'right' },
         ],
       },
     }

@@ -74,7 +74,14 @@ function withLimits(environment: NodeJS.ProcessEnv, given: readonly string[]): N
   const pairs = given.map((text) => {
     const [, name, value] = /^([a-z_]+)=(.*)$/s.exec(text) ?? []
     if (name === undefined) throw new Problem('usage', `--limit ${text}: must be a name, =, and a number`)
-    return [`GRIDLINE_LIMIT_${name.toUpperCase()}`, value]
+    const variable = `GRIDLINE_LIMIT_${name.toUpperCase()}`
+    try {
+      limitsFrom({ [variable]: value })
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      throw new Problem('usage', error.message.replace(variable, `--limit ${name}`), { hint: error.hint })
+    }
+    return [variable, value]
   })
   return { ...environment, ...Object.fromEntries(pairs) }
 }

@@ -68,11 +68,7 @@ export async function copyDatabase(
   to: Engine,
   onCopied: (table: string, rows: number) => void = () => {},
 ): Promise<number> {
-  const [any] = await to.read((db) => db.selectFrom('users').select('owner').limit(1).execute())
-  if (any)
-    throw new Problem('conflict', 'the database to copy to has users already', {
-      hint: 'Give the address of a new, empty database with --to.',
-    })
+  await assertEmpty(to)
   const run = { name: RUN, value: randomBytes(12).toString('hex') }
   await to.write([], async (db) => {
     for (const table of tables) await db.deleteFrom(table).execute()
@@ -108,6 +104,15 @@ export async function copyDatabase(
     await db.deleteFrom('secrets').where('name', '=', RUN).execute()
   })
   return copied
+}
+
+/** Throws if a database has users. */
+export async function assertEmpty(engine: Engine): Promise<void> {
+  const [any] = await engine.read((db) => db.selectFrom('users').select('owner').limit(1).execute())
+  if (any)
+    throw new Problem('conflict', 'the database to copy to has users already', {
+      hint: 'Give the address of a new, empty database with --to.',
+    })
 }
 
 /** All rows of a table in the order of its key. */

@@ -197,7 +197,7 @@ function exceeded(quota: Quota, growth: Partial<Usage>, usage: Usage): Problem |
       unit === 'bytes' ? bytesText(count) : counted(count, unit.slice(0, -1))
     return new Problem(
       'quota_exceeded',
-      `there is no room for ${text(more)}: the quota is ${text(most)}, and ${text(usage[unit])} in use`,
+      `there is no room for ${text(more)}: the quota is ${text(most)}, and ${text(usage[unit])} are in use`,
     )
   }
   return undefined
