@@ -28,7 +28,9 @@ onBothStores('quotas', (test) => {
     await test().grid('alice', 'second', { n: [1] })
     const refused = await test().ask('alice', 'POST', '/v2/folders', { json: { path: 'third' } })
     expect([refused.status, refused.json.errors[0].code]).toEqual([413, 'quota_exceeded'])
-    expect(refused.json.detail).toMatch(/no room for 1 file: the quota is \d+ files, and \d+ files are in use/)
+    expect(refused.json.detail).toMatch(
+      /no room for 1 file: the quota is \d+ files, and \d+ files are in use/,
+    )
     for (const [path, json] of [
       ['/v2/plots', { figure: scatter([1]), raw_data: 'grid' }],
       [`/v2/grids/${grid.fid}/copy`, {}],

@@ -15,7 +15,7 @@ export const IN_DATABASE = 'sql'
 const LOOK = 5_000
 
 /** Objects that are counted in one step. */
-const MEASURED = 10_000
+const MEASURED = 2_000
 
 interface Place {
   id: string
