@@ -88,7 +88,7 @@ describe('three servers', () => {
   })
 
   it('a large folder is in the trash, back, and gone, at once and for all; another server tells its files', async () => {
-    const [one, two, three] = servers
+    const [one, two] = servers
     const folder = (await one.ask('alice', 'POST', '/v2/folders', { json: { path: 'large/inner' } })).json
       .file
     const large = (await one.ask('alice', 'GET', '/v2/folders/lookup?path=large')).json.fid
@@ -97,12 +97,18 @@ describe('three servers', () => {
     const FILES = 1_100
     await store.write(['alice'], async ({ files }) => {
       for (let k = 0; k < FILES; k++)
-        await files.add({ owner: 'alice', filetype: 'fold', filename: `f${k}`, parent: idlocal(folder.fid) })
+        await files.add({
+          owner: 'alice',
+          // Each folder is told on its own.
+          filetype: k < 50 ? 'fold' : 'plot',
+          filename: `f${k}`,
+          parent: idlocal(folder.fid),
+        })
     })
     const count = async (server: TestService): Promise<number> =>
       (await server.ask('alice', 'GET', '/v2/folders/all?page_size=1')).json.children.count
     const page = async (server: TestService): Promise<string[]> =>
-      (await server.ask('alice', 'GET', '/v2/folders/all?page_size=1000')).json.children.results.map(
+      (await server.ask('alice', 'GET', '/v2/folders/all?page_size=100')).json.children.results.map(
         (file: { filename: string }) => file.filename,
       )
     const before = await count(two)
@@ -118,8 +124,6 @@ describe('three servers', () => {
       expect(status).toBeLessThan(300)
       for (const server of servers) {
         expect([path, await count(server)]).toEqual([path, left])
-        // A page of a thousand folders takes most of a second.
-        if (server !== three) continue
         expect((await page(server)).filter((name) => /^f\d/.test(name)).length > 0).toBe(left === before)
       }
     }
