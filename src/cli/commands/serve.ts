@@ -24,7 +24,7 @@ function clientLines(url: string): string[] {
   ]
 }
 
-/** How long the database may take to let go, in ms. */
+/** How long connections to the database may take to close, in ms. */
 const CLOSING_MS = 10_000
 
 type Signal = 'SIGINT' | 'SIGTERM'
@@ -326,7 +326,7 @@ export const command = defineCommand({
       const stopped = listening.stop(signal === 'SIGTERM' ? limits.stop_seconds * 1000 : undefined)
       await Promise.race([stopped, signals.next()])
       await listening.stop(0)
-      // A database that does not answer would not let go: all requests were answered, and nothing is open.
+      // A database that does not answer would keep this process: all requests were answered.
       const closed = running.close().then(() => 'closed')
       const late = new Promise<undefined>((resolve) => {
         setTimeout(() => resolve(undefined), CLOSING_MS).unref()

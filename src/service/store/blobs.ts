@@ -111,7 +111,7 @@ export class StoredBlobs implements Blobs {
 
   /**
    * Removes objects: their rows, and what is outside of the database after its row has ended. Such a row stays until the
-   * next sweep, which removes the bytes once more: whoever stored them may not have known, and not have been done.
+   * next sweep, which removes the bytes once more: a slow upload may have stored them after the row had ended.
    * `homes`: where objects were first stored, so that of two owners who share one the last removes its bytes. Returns
    * how many.
    */

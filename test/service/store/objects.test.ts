@@ -118,7 +118,9 @@ describe.each([
     let moved = 0
     const stopping = new AbortController()
     await moveBlobs(store, target, {
-      onMoved: () => ++moved === 2 && stopping.abort(),
+      onMoved: () => {
+        if (++moved === 2) stopping.abort()
+      },
       signal: stopping.signal,
       settling: 0,
     })
@@ -293,6 +295,29 @@ describe('a bucket', () => {
     const statuses = [await test.status('alice', 'GET', `/v2/grids/${fid}/content`)]
     statuses.push(await test.status('alice', 'GET', `/v2/grids/${fid.replace(/\d+$/, '1')}/content`))
     expect(statuses.sort()).toEqual([200, 500])
+    await test.service.close()
+  })
+
+  it('moves a copy whose original is gone meanwhile', async () => {
+    const test = await open(await newDatabase(inject('postgres')), `file:${join(folder.path, 'shared')}`)
+    for (const user of ['alice', 'bob']) await test.user(user)
+    const { fid } = await test.grid('alice', 'original', { n: values(13) }, { world_readable: true })
+    const { json } = await test.ask('bob', 'POST', `/v2/files/${fid}/copy`, { json: {} })
+    let moved = 0
+    await moveBlobs(test.service.store, 'sql', {
+      settling: 0,
+      onMoved: async () => {
+        if (++moved > 1) return
+        await test.ask('alice', 'POST', `/v2/files/${fid}/trash`)
+        await test.ask('alice', 'DELETE', `/v2/files/${fid}/permanent_delete`)
+        await test.service.idle()
+        await aDayPasses(test)
+      },
+    })
+    await aDayPasses(test)
+    const copy = await test.ask('bob', 'GET', `/v2/grids/${json.files[0].fid}/content`)
+    expect(copy.json.cols.n.data).toEqual(values(13))
+    expect((await verify(test.service.store)).damage).toEqual([])
     await test.service.close()
   })
 

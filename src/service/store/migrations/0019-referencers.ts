@@ -16,7 +16,7 @@ export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<voi
   await sql`insert into referencers (owner, idlocal, kind, by_owner, by_idlocal)
     select to_owner, to_idlocal, kind, owner, idlocal from "references"`.execute(db)
   await schema.dropIndex('references_to').execute()
-  // Bytes have one current place, whoever chooses it.
+  // New bytes have one place, also if two servers choose one at a time.
   await sql`create unique index blob_stores_current on blob_stores (is_current) where is_current = 1`.execute(
     db,
   )

@@ -8,8 +8,8 @@ import { IN_DATABASE } from './places.ts'
 import { STATES } from './states.ts'
 
 export interface MoveOptions {
-  /** Called after each object. */
-  onMoved?: (bytes: number) => void
+  /** Called after each object; the next one waits for it. */
+  onMoved?: (bytes: number) => void | Promise<void>
   /** Called with objects that cannot be read: they stay where they are. */
   onLost?: (owner: string, error: Problem) => void
   /** How long other servers may go on storing bytes where they were, in ms. */
@@ -64,7 +64,7 @@ export async function moveBlobs(
         try {
           if (!(await moveOne(store, row, place, keys))) continue
           moved++
-          onMoved(row.bytes)
+          await onMoved(row.bytes)
         } catch (error) {
           if (!(error instanceof Problem) || error.code !== 'damaged') throw error
           lost.add(row.key)
