@@ -91,7 +91,7 @@ it('nothing is lost or doubled, and what fails is 503', { timeout: 300_000 }, as
     await servers[0].user(owner)
     servers[1].keys.set(owner, servers[0].keys.get(owner)!)
   }
-  const rounds = runs(4, 400)
+  const rounds = runs(3, 400)
   const refused: string[] = []
   /** Asks one server after the other, with one key, until it is done. */
   const until = async (owner: string, method: string, path: string, more: Ask): Promise<Answer> => {

@@ -187,7 +187,7 @@ onBothStores('keys', (test) => {
 
   describe('random writes', () => {
     it('leave what a map of rows by key has', async () => {
-      for (let seed = 1; seed <= runs(40, 8); seed++) {
+      for (let seed = 1; seed <= runs(64, 8); seed++) {
         let state = seed
         const pick = (below: number) => {
           state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
