@@ -292,8 +292,8 @@ export const command = defineCommand({
         messages.note('stopped before the server was ready')
         process.exit(running === 'SIGINT' ? 130 : 0)
       }
-      // What the database says, where --blobs says nothing.
-      await running.store.places.check()
+      // With --blobs, the place was checked when the database was opened.
+      if (blobs === undefined) await running.store.places.check()
       service = running
       if (address.startsWith('sqlite:') && address !== 'sqlite::memory:')
         reserveSpace(address.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''))
