@@ -17,7 +17,7 @@ export interface FoundVersion {
   isPresent: boolean
   /** The draft that was asked for. Of a plot: its data is that of the drafts of its grids. */
   draft?: string
-  /** The time that was asked for. */
+  /** The time that was asked for: a plot is shown with the data that its grids had then. Only with write access. */
   time?: number
 }
 
@@ -63,9 +63,9 @@ export async function findVersion(
   })()
   const mayWrite = seesVersions({ roles, state })
   const isPresent = row ? row.version === present : isPresentOf(file, ref)
-  // What a plot showed at a time is what its grids had then.
-  if (isPresent) return { version: present, row, isPresent, time: mayWrite ? time : undefined }
-  if (row && (mayWrite || row.kept_at !== null)) return { version: row.version, row, isPresent, time }
+  if (isPresent || (row && (mayWrite || row.kept_at !== null)))
+    // The data that a plot showed at a time is for callers with write access. For others a version is what was kept.
+    return { version: row?.version ?? present, row, isPresent, time: mayWrite ? time : undefined }
   if (!mayWrite)
     throw new Problem(
       'forbidden',

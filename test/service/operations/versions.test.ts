@@ -178,5 +178,38 @@ onBothStores('versions', (test) => {
       expect(await shown(fid, 'report', null)).toEqual([1, 2])
       expect(await shown(fid, '2', null)).toEqual([5, 6, 7])
     })
+
+    it('a reader who names a time in the life of a kept version gets what was kept', async () => {
+      const { fid: grid } = (await upload('secrets', 'n\nkept\n')).json.file
+      const { cols } = (await ask('alice', 'GET', `/v2/grids/${grid}`)).json
+      const figure = { data: [{ type: 'bar', xsrc: `${grid}:${cols[0].uid}` }], layout: {} }
+      const made = await ask('alice', 'POST', '/v2/plots', {
+        json: { figure, filename: 'leak', world_readable: true },
+      })
+      const { fid } = made.json.file
+      await upload('secrets', 'n\nSECRET\n')
+      const leakedAt = new Date().toISOString()
+      await new Promise((next) => setTimeout(next, 5))
+      await upload('secrets', 'n\nclean\n')
+      await ask('alice', 'POST', `/v2/plots/${fid}/keep`, { json: { name: 'final' } })
+      await ask('alice', 'PATCH', `/v2/plots/${fid}`, {
+        json: { figure: { ...figure, layout: { title: 'x' } } },
+      })
+      const read = async (path: string, user: string | undefined) => (await ask(user, 'GET', path)).text
+      const [owner, id] = fid.split(':')
+      for (const version of [leakedAt, 'final', '1', '-1'])
+        for (const path of [
+          `/v2/plots/${fid}/content?inline_data=true&version=${version}`,
+          ...['json', 'csv', 'live'].map((type) => `/~${owner}/${id}.${type}?version=${version}`),
+          `/~${owner}/${id}/?version=${version}`,
+        ]) {
+          const seen = await read(path, undefined)
+          expect(seen, path).not.toContain('SECRET')
+          expect(await read(path, 'bob'), path).not.toContain('SECRET')
+        }
+      const data = `/v2/plots/${fid}/content?inline_data=true&version=${leakedAt}`
+      expect(await read(data, undefined)).toContain('clean')
+      expect(await read(data, 'alice')).toContain('SECRET')
+    })
   })
 })
