@@ -44,6 +44,8 @@ export class HttpHeaders {
 export class HttpResponse {
   /** Close the connection without waiting for the rest of the request. */
   hangUp = false
+  /** Values of Set-Cookie: the only header that a response can have several times. */
+  cookies: string[] = []
 
   constructor(
     readonly status: number,

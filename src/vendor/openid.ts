@@ -8,6 +8,7 @@ export {
   calculatePKCECodeChallenge,
   customFetch,
   discovery,
+  enableNonRepudiationChecks,
   fetchUserInfo,
   None,
   ResponseBodyError,

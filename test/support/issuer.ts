@@ -10,6 +10,9 @@ export async function startIssuer() {
   let url = ''
   let isDown = false
   let endless: string | undefined
+  let userinfo: object | undefined
+  let signing: { key?: CryptoKey; issued?: number } = {}
+  let subject: string | undefined
   /** Codes of people who signed in, with what they are for. */
   const codes = new Map<string, { challenge: string; nonce: string; claims: JWTPayload }>()
   const token = (
@@ -33,6 +36,7 @@ export async function startIssuer() {
         jwks_uri: `${url}/jwks`,
         authorization_endpoint: `${url}/authorize`,
         token_endpoint: `${url}/token`,
+        userinfo_endpoint: `${url}/userinfo`,
         response_types_supported: ['code'],
         subject_types_supported: ['public'],
         id_token_signing_alg_values_supported: ['RS256'],
@@ -61,14 +65,18 @@ export async function startIssuer() {
       if (!asked || asked.challenge !== challenge || form.get('client_secret') !== 'the secret')
         response.writeHead(400).end(JSON.stringify({ error: 'invalid_grant' }))
       else {
-        const id_token = await token({ aud: 'gridline', nonce: asked.nonce, ...asked.claims })
+        const id_token = await token({ aud: 'gridline', nonce: asked.nonce, ...asked.claims }, signing)
+        subject = asked.claims.sub
         response.end(JSON.stringify({ access_token: 'a', token_type: 'bearer', expires_in: 60, id_token }))
       }
     } else if (pathname === '/github' && request.headers.authorization === 'Bearer request token')
       response.end(
         JSON.stringify({ value: await token({ sub: 'repo:o/r:ref:x', aud: searchParams.get('audience')! }) }),
       )
-    else if (bodies[pathname]) response.end(JSON.stringify(bodies[pathname]()))
+    else if (pathname === '/userinfo') {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ sub: subject, ...userinfo }))
+    } else if (bodies[pathname]) response.end(JSON.stringify(bodies[pathname]()))
     else response.writeHead(404).end('{}')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -86,6 +94,14 @@ export async function startIssuer() {
     },
     setDown(down: boolean): void {
       isDown = down
+    },
+    /** What the provider says of a person beside the token. */
+    setUserinfo(claims: object | undefined): void {
+      userinfo = claims
+    },
+    /** How the next tokens of people are signed. */
+    setSigning(options: { key?: CryptoKey; issued?: number }): void {
+      signing = options
     },
     /** The path whose answer never ends. */
     setEndless(path: string): void {

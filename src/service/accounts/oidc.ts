@@ -5,8 +5,8 @@ import { scopeNames } from '../../contract/resources/index.ts'
 import type { TrustRow } from '../store/accounts.ts'
 import { sha256 } from '../store/hash.ts'
 import type { Store } from '../store/store.ts'
-import { traceHeaders } from '../tracing/tracing.ts'
 import { addKey, type NewKey } from './accounts.ts'
+import { boundedFetch } from './bounded-fetch.ts'
 
 /** Lifetime of a key that is given for a token. */
 const LIFETIME = '1h'
@@ -153,25 +153,6 @@ export class OidcLogin {
 
 /** Issuers whose keys are at another host than they are themselves. */
 const KEY_HOSTS = new Map([['accounts.google.com', 'www.googleapis.com']])
-/** Bytes that an issuer may send as an answer. */
-const LARGEST_ANSWER = 1024 * 1024
-
-/** `fetch` of an answer that is read as a whole, up to a limit: an issuer must not fill the memory. */
-async function boundedFetch(url: string, options: RequestInit): Promise<Response> {
-  const { status, headers, body } = await fetch(url, {
-    ...options,
-    headers: { ...traceHeaders(), ...(options.headers as Record<string, string>) },
-  })
-  const parts: Uint8Array[] = []
-  let size = 0
-  for await (const part of body ?? []) {
-    size += part.length
-    if (size > LARGEST_ANSWER) throw new Error('the answer is too large')
-    parts.push(part)
-  }
-  return new Response(parts.length === 0 ? null : Buffer.concat(parts), { status, headers: [...headers] })
-}
-
 /** Whether a subject is that of a trust, in which `*` stands for any characters. */
 export function subjectMatches(trusted: string, subject: string): boolean {
   const parts = trusted.split('*')

@@ -2,6 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import type { Configuration } from '../../vendor/openid.ts'
 import type { Store, Writers } from '../store/store.ts'
+import { boundedFetch } from './bounded-fetch.ts'
 
 /** How people sign in with an identity provider that speaks OpenID Connect. */
 export interface ProviderOptions {
@@ -46,6 +47,8 @@ export interface Leaving {
 const TIMEOUT_SECONDS = 10
 /** How long the provider is not asked again after it did not answer, in ms. */
 const PAUSE_MS = 5_000
+/** How far the clock of the provider may be ahead, in ms. */
+const CLOCK_TOLERANCE_MS = 300_000
 const MOST_GROUPS = 10_000
 const MOST_LETTERS = 255
 
@@ -129,12 +132,18 @@ export class PeopleLogin {
         new URL(`${this.callback}?${query}`),
         { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true },
       )
-      let claims: Record<string, unknown> = tokens.claims()!
-      const { sub, iss } = claims as { sub: string; iss: string }
+      const token: Record<string, unknown> = tokens.claims()!
+      const { sub, iss, iat } = token as { sub: string; iss: string; iat: number }
+      if (iat * 1000 > Date.now() + CLOCK_TOLERANCE_MS) throw new Error('its token is from the future')
+      let claims = token
       // Providers differ in what they put into the token.
-      const isShort = claims.email === undefined || (teams.length > 0 && claims[groupsClaim] === undefined)
-      if (isShort && configuration.serverMetadata().userinfo_endpoint !== undefined)
-        claims = { ...(await client.fetchUserInfo(configuration, tokens.access_token, sub)), ...claims }
+      const isShort = token.email === undefined || (teams.length > 0 && token[groupsClaim] === undefined)
+      if (isShort && configuration.serverMetadata().userinfo_endpoint !== undefined) {
+        const info = await client.fetchUserInfo(configuration, tokens.access_token, sub)
+        // An address and its proof are of one answer.
+        const { email, email_verified } = token.email === undefined ? info : token
+        claims = { ...info, ...token, email, email_verified }
+      }
       if (!isPlain(sub) || sub.length > MOST_LETTERS) throw new Error('its sub is not a plain text')
       const email = emailOf(claims.email)
       const groups = claims[groupsClaim]
@@ -184,7 +193,11 @@ export class PeopleLogin {
         clientSecret === undefined ? client.None() : client.ClientSecretPost(clientSecret),
         {
           timeout: TIMEOUT_SECONDS,
-          execute: isHere && at.protocol === 'http:' ? [client.allowInsecureRequests] : [],
+          execute: [
+            client.enableNonRepudiationChecks,
+            ...(isHere && at.protocol === 'http:' ? [client.allowInsecureRequests] : []),
+          ],
+          [client.customFetch]: boundedFetch,
         },
       )
     })()
@@ -246,7 +259,7 @@ export class PeopleLogin {
       })
     const owner = present?.owner ?? name
     if (!present) {
-      if (await accounts.formerOwner(name)) return undefined
+      if ((await accounts.formerOwner(name)) !== undefined) return undefined
       await accounts.addUser({
         owner,
         email: person.isVerified ? email : null,
@@ -291,7 +304,11 @@ export class PeopleLogin {
     return this.store.read(async ({ accounts }) => {
       const free: string[] = []
       for (const one of candidates) {
-        if (!(await accounts.userLike(one)) && !(await accounts.hasCounter(one))) free.push(one)
+        const isTaken =
+          (await accounts.userLike(one)) !== undefined ||
+          (await accounts.formerOwner(one)) !== undefined ||
+          (await accounts.hasCounter(one))
+        if (!isTaken) free.push(one)
         if (free.length === 3) break
       }
       return free

@@ -1,5 +1,11 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import { type AddressInfo, isIP } from 'node:net'
 import { errorBody, Problem } from '../../contract/errors.ts'
 import type { HttpRequest, HttpResponse } from '../../contract/http.ts'
@@ -258,7 +264,9 @@ async function answer(
   streams: Set<ServerResponse>,
 ): Promise<void> {
   const reply = await service.handle(incoming)
-  const { status, headers: named, body, hangUp } = reply
+  const { status, body, hangUp, cookies } = reply
+  const named: OutgoingHttpHeaders = reply.headers
+  if (cookies.length > 0) named['set-cookie'] = cookies
   if (response.destroyed) {
     if (body !== null && typeof body !== 'string') await body[Symbol.asyncIterator]().return?.()
     return

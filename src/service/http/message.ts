@@ -1,8 +1,11 @@
 import type { Bytes, HttpResponse } from '../../contract/http.ts'
 
 /** Converts to a web `Response`. */
-export function toResponse({ status, headers, body }: HttpResponse): Response {
-  return new Response(body === null || typeof body === 'string' ? body : streamOf(body), { status, headers })
+export function toResponse({ status, headers, body, cookies }: HttpResponse): Response {
+  const plain = body === null || typeof body === 'string'
+  const response = new Response(plain ? body : streamOf(body), { status, headers })
+  for (const cookie of cookies) response.headers.append('set-cookie', cookie)
+  return response
 }
 
 function streamOf(bytes: Bytes): ReadableStream<Uint8Array> {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { createService, createUser, renameUser, setDisabled } from '../../../src/service/index.ts'
+import { createService, createUser, deleteUser, renameUser, setDisabled } from '../../../src/service/index.ts'
 import { startIssuer } from '../../support/issuer.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
@@ -60,6 +60,7 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
       text,
       location: headers.get('location'),
       session: cookieIn(headers, 'gridline_session'),
+      cookies: headers.getSetCookie(),
       back,
     }
   }
@@ -131,6 +132,34 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
       headers: { 'content-type': 'application/x-www-form-urlencoded', origin: URL_OF_TESTS },
     })
     expect([status, headers.get('location')]).toEqual([303, '/?q=%E6%97%A5%E6%9C%AC'])
+  })
+
+  it('the former name of a deleted user is not given to somebody else', async () => {
+    const { store } = test.service
+    await createUser(store, 'dd')
+    await renameUser(store, 'dd', 'dd2')
+    await deleteUser(store, 'dd2')
+    const { session } = await signIn(person('newcomer', { preferred_username: 'dd' }))
+    expect((await me(session)).username).toBe('dd-2')
+  })
+
+  it('an address is proven only by the answer that names it', async () => {
+    await createUser(test.service.store, 'victim', { email: 'victim@example.com' })
+    issuer.setUserinfo({ email: 'mallory@example.com', email_verified: true })
+    const claims = { sub: 'mallory', email: 'victim@example.com', groups: undefined }
+    expect((await signIn(claims)).status).toBe(403)
+    issuer.setUserinfo(undefined)
+  })
+
+  it('tokens that are signed by another key, or from the future, are refused', async () => {
+    issuer.setSigning({ key: issuer.otherKey })
+    expect((await signIn(person('forged'))).status).toBe(401)
+    issuer.setSigning({ issued: 3600 })
+    expect((await signIn(person('early'))).status).toBe(401)
+    issuer.setSigning({})
+    const { status, cookies } = await signIn(person('fine'))
+    expect(status).toBe(303)
+    expect(cookies.find((cookie) => cookie.startsWith('gridline_leaving='))).toContain('Max-Age=0')
   })
 
   it('a name that is taken is not given to somebody else', async () => {

@@ -150,7 +150,8 @@ function signedIn(
 ): HttpResponse {
   if (!session) return page(403, signInPage(next, service.people?.name, EXPIRED))
   const seconds = Math.max(1, Math.floor((session.expires_at - Date.now()) / 1000))
-  return redirect(next, cookie(service.url, session.token, seconds))
+  // State and verifier of the identity provider are of no use any more.
+  return redirect(next, cookie(service.url, session.token, seconds), leaving(service.url, '', 0))
 }
 
 async function fieldsOf(request: HttpRequest, limits: Limits) {
@@ -167,13 +168,14 @@ function page(status: number, html: string, headers: Record<string, string> = {}
   return new HttpResponse(status, { ...PAGE_HEADERS, 'cache-control': 'no-store', ...headers }, html)
 }
 
-function redirect(location: string, cookies: string): HttpResponse {
+function redirect(location: string, ...cookies: string[]): HttpResponse {
   const headers = {
     // Headers have no other characters.
     location: location.replace(/[^!-~]+/gu, encodeURIComponent),
-    'set-cookie': cookies,
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
   }
-  return new HttpResponse(303, headers, null)
+  const reply = new HttpResponse(303, headers, null)
+  reply.cookies = cookies
+  return reply
 }
