@@ -10,6 +10,7 @@ import type {
 import type { Bytes, RawJson } from '../../json/index.ts'
 import type { Caller } from '../access/access.ts'
 import type { WriteKey } from '../store/idempotency.ts'
+import type { Trace } from '../tracing/tracing.ts'
 
 /** The fields of a JSON body as an operation gets them: those that the contract calls raw as RawJson. */
 export type FieldsOf<N extends OperationName> = {
@@ -38,6 +39,8 @@ export interface Call {
   fileName: string | undefined
   /** The If-Match header. */
   ifMatch: string | undefined
+  /** The trace that the request belongs to. */
+  trace: Trace | undefined
   /** The idempotency key of this write, for a transaction on the files of `owner`. */
   writeKey(owner: string): WriteKey
 }

@@ -9,6 +9,7 @@ import { isTagged, SummedBytes } from '../core/body-sum.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import type { OperationService as Service } from '../operations/handler.ts'
 import { jsonPage } from '../pages/reference/json.ts'
+import { traceOf } from '../tracing/tracing.ts'
 import { respond } from './answer.ts'
 import { checkOperator, checkScope } from './auth.ts'
 import { contentTypeOf, isSmall, type Reading, type Received, receive, streams } from './body.ts'
@@ -206,6 +207,7 @@ async function callOf(asked: Asked, received: Received): Promise<OperationCall<O
     contentType: received.contentType,
     fileName: fileName === null ? received.fileName : decodeHeaderText(fileName),
     ifMatch: headers.get('if-match') ?? undefined,
+    trace: traceOf(headers),
     writeKey: (owner) => ({
       owner,
       caller: caller?.username ?? '',

@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { bytesText, type Limits } from '../../contract/limits.ts'
 import type { Bytes } from '../../json/index.ts'
-import { traceHeaders } from '../tracing/tracing.ts'
+import { type Trace, traceHeaders } from '../tracing/tracing.ts'
 import { isPublic } from './addresses.ts'
 
 const REDIRECTS = 5
@@ -23,7 +23,7 @@ export class UrlImport {
   constructor(private readonly mayConnect: (address: string) => boolean = isPublic) {}
 
   /** Opens a URL. Throws `invalid_request` if it must not be fetched, `bad_data` if it yields no file. */
-  async open(text: string, limits: Limits): Promise<Fetched> {
+  async open(text: string, limits: Limits, trace?: Trace): Promise<Fetched> {
     const { Agent, request } = await import('../../vendor/undici.ts')
     const agent = new Agent({
       connect: { timeout: 10_000, lookup: this.lookup as never },
@@ -39,7 +39,7 @@ export class UrlImport {
         const { statusCode, headers, body } = await request(url, {
           dispatcher: agent,
           signal,
-          headers: { ...traceHeaders(), 'user-agent': 'gridline', accept: '*/*' },
+          headers: { ...traceHeaders(trace), 'user-agent': 'gridline', accept: '*/*' },
         })
         const location = headers.location
         if (statusCode >= 300 && statusCode < 400 && typeof location === 'string') {

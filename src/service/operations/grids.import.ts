@@ -21,7 +21,7 @@ export async function importUrl(service: Service, call: OperationCall<'grids.cre
     })
   let done = await service.store.applied<{ idlocal: number; warnings: string[] }>(call.writeKey(owner))
   if (!done) {
-    const { bytes, fileName } = await service.urlImport.open(fields.source_url, service.limits)
+    const { bytes, fileName } = await service.urlImport.open(fields.source_url, service.limits, call.trace)
     const imported = { ...call, bytes, fileName }
     const target: Target = {
       filename: fields.filename ?? gridName(fileName),

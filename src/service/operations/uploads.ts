@@ -13,7 +13,7 @@ interface Begun extends Pick<OperationCall<'uploads.create'>, 'headers' | 'conte
 /** Reads the bytes of an upload as `grids.upload` does. */
 function reader(
   service: OperationService,
-  { caller, fid, filetype, name }: Call,
+  { caller, fid, filetype, name, trace }: Call,
   { headers, contentType, fileName, key }: Begun,
 ) {
   return (bytes: Bytes): ReturnType<(typeof gridHandlers)['grids.upload']> => {
@@ -31,6 +31,7 @@ function reader(
       shareKey: undefined,
       version: undefined,
       ifMatch: undefined,
+      trace,
       query: {},
       fields: {},
       bytes: summed?.bytes ?? bytes,

@@ -1,5 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-
+/** The trace of a request. Passed along in calls: AsyncLocalStorage would slow down every promise of the process. */
 /** The trace that a request belongs to: headers of the W3C recommendation Trace Context. */
 export interface Trace {
   /** 32 hexadecimal digits. */
@@ -28,7 +27,6 @@ export interface SpanOf {
   from?: { get(name: string): string | null; keys?(): Iterable<string> }
 }
 
-const present = new AsyncLocalStorage<Trace>()
 let spans: Spans | undefined
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/
@@ -45,15 +43,9 @@ export function traceOf(headers: { get(name: string): string | null }): Trace | 
   return { id, traceparent: traceparent!.slice(0, 55), tracestate: isShort ? tracestate : undefined }
 }
 
-/** Runs `work` as a part of a trace. Without one, it costs nothing. */
-export function inTrace<T>(trace: Trace | undefined, work: () => T): T {
-  return trace ? present.run(trace, work) : work()
-}
-
-/** Headers for a request to another service: the trace of the request that is served now. */
-export function traceHeaders(): Record<string, string> {
+/** Headers for a request to another server, sent for a request with this trace. */
+export function traceHeaders(trace?: Trace): Record<string, string> {
   const headers: Record<string, string> = {}
-  const trace = present.getStore()
   if (spans) spans.inject(headers)
   if (trace && headers.traceparent === undefined) {
     headers.traceparent = trace.traceparent
@@ -62,9 +54,9 @@ export function traceHeaders(): Record<string, string> {
   return headers
 }
 
-/** The id of the trace of the request that is served now. */
-export function traceId(): string | undefined {
-  return spans?.id() ?? present.getStore()?.id
+/** The id of the trace of a request: that of its span, or the one that its headers name. */
+export function traceId(trace: Trace | undefined): string | undefined {
+  return spans?.id() ?? trace?.id
 }
 
 /** Runs `work` in a span. `set` adds attributes to it. */
