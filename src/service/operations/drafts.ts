@@ -1,8 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
-import { formatFid, webUrl } from '../../contract/fid.ts'
+import { formatFid, parseFid, webUrl } from '../../contract/fid.ts'
 import type { Draft, DraftChart } from '../../contract/resources/index.ts'
 import { draftUrl } from '../files/drafts.ts'
-import { signedImageUrl } from '../pages/files/signed.ts'
+import { signReviewImages } from '../pages/files/signed.ts'
 import { type DraftRow, removeDraft } from '../store/drafts.ts'
 import type { Readers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
@@ -22,10 +22,10 @@ export const draftHandlers = {
       return { body: { drafts } }
     }),
 
-  'drafts.charts': (service, call) =>
-    service.store.read(async (readers) => {
-      const { username } = call.caller!
-      const { name } = call
+  'drafts.charts': async (service, call) => {
+    const { username } = call.caller!
+    const { name } = call
+    const charts = await service.store.read(async (readers) => {
       const charts = new Map<string, DraftChart>()
       for (const { owner, idlocal, made_at, version } of await readers.drafts.list(username, name)) {
         if (version === null) continue
@@ -41,13 +41,22 @@ export const draftHandlers = {
             filename: plot.filename,
             grid: formatFid(grid),
             web_url: draftUrl(webUrl(service.url, plot), name),
-            before_url: await signedImageUrl(service, plot, undefined, until),
-            after_url: await signedImageUrl(service, plot, name, until),
+            ...(await signReviewImages(service, readers, plot, { grid, name, until })),
           })
         }
       }
-      return { body: { charts: [...charts.values()] } }
-    }),
+      return [...charts.values()]
+    })
+    // Anyone can open the links.
+    if (charts.length > 0)
+      await service.store.by({ user: username }).write([username], async ({ files }) => {
+        for (const { fid } of charts) {
+          const file = await files.get(username, parseFid(fid)!.idlocal)
+          if (file) files.noteEvent('draft.share', file, { draft: name })
+        }
+      })
+    return { body: { charts } }
+  },
 
   'drafts.delete': async (service, call) => {
     const { username } = call.caller!
@@ -56,7 +65,11 @@ export const draftHandlers = {
     const deleted = await service.store.writeOnce(call.writeKey(username), async (writers) => {
       const all = await writers.drafts.list(username, name)
       const rows = fids ? all.filter((row) => fids.includes(formatFid(row))) : all
-      for (const row of rows) await removeDraft(writers, row)
+      for (const row of rows) {
+        const file = await writers.files.get(row.owner, row.idlocal)
+        if (file) writers.files.noteEvent('draft.delete', file, { draft: name })
+        await removeDraft(writers, row)
+      }
       return rows.length
     })
     if (deleted === 0)

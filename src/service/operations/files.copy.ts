@@ -98,7 +98,7 @@ async function addCopy(
   const beside = owner === file.owner && (await writers.folders.active([file])).length > 0
   const parent = beside ? file.parent : ROOT
   const filename = file.filetype === 'extra' ? name : await freeName(writers.files, owner, parent, name)
-  return writers.files.add({
+  const copy = await writers.files.add({
     ...keptInCopies(file),
     ...like,
     filename,
@@ -106,6 +106,8 @@ async function addCopy(
     live_name: file.filetype === 'extra' ? null : filename,
     source_fid: formatFid(file),
   })
+  if (owner !== file.owner) writers.files.noteEvent('file.copy', file, { to: formatFid(copy) })
+  return copy
 }
 
 async function copyContent(writers: Writers, from: Fid, to: Fid): Promise<void> {

@@ -133,6 +133,7 @@ export const versionHandlers = {
         if (!kept) {
           await writers.versions.change(row, { kept_at: null, kept_name: null })
           if (isPlot) await writers.versions.removeKept(row)
+          if (row.kept_at !== null) writers.files.noteEvent('version.release', file, { version: number })
           return number
         }
         if (isPlot && row.kept_at !== null && wanted.isPresent) {
@@ -153,6 +154,8 @@ export const versionHandlers = {
           await writers.versions.change(target, { ...fields, types: JSON.stringify(data.columns) })
           await writers.versions.addKept(target, data.slices)
         } else await writers.versions.change(target, fields)
+        // Everyone who can read the file can read this version from now on.
+        writers.files.noteEvent('version.keep', file, { version: number, name: name ?? null })
         return number
       },
       data?.slices.map(({ blob }) => blob.owner),
@@ -180,7 +183,7 @@ export const versionHandlers = {
           hint: 'Revert to another version first, or delete the file.',
         })
       await writers.versions.remove(file.owner, file.idlocal, [wanted.version])
-      writers.files.noteForgotten(file, wanted.version)
+      writers.files.noteEvent('version.forget', file, { version: wanted.version })
       return wanted.version
     })
     return { body: { fid: formatFid(call.fid), version } }

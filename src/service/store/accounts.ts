@@ -489,7 +489,10 @@ export class AccountWriter extends AccountReader {
   async removeSessions(owner: string, hash?: string): Promise<boolean> {
     let query = this.db.deleteFrom('sessions').where('owner', '=', owner)
     if (hash !== undefined) query = query.where('hash', '=', hash)
-    return (await query.executeTakeFirst()).numDeletedRows > 0n
+    const { numDeletedRows } = await query.executeTakeFirst()
+    if (hash === undefined && numDeletedRows > 0n)
+      this.note(owner, 'session.close', { sessions: Number(numDeletedRows) })
+    return numDeletedRows > 0n
   }
 
   async addIdentity(identity: Insertable<Schema['identities']>): Promise<void> {

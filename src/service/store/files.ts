@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
-import type { AuditEventName, Journal } from './audit.ts'
+import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
 import { letGo, NAMING } from './blobs.ts'
 import { Counts } from './counts.ts'
 import { isAmong, type Key } from './keys.ts'
@@ -141,33 +141,30 @@ export class FileWriter extends FileReader {
 
   /** Notes in the audit log what a change of a file does to who may read it. */
   private note(before: FileRow | undefined, after: FileRow): void {
-    const { owner, idlocal, filename, filetype } = after
-    const add = (event: AuditEventName): void =>
-      this.journal.add({ owner, event, fid: `${owner}:${idlocal}`, details: { filename, filetype } })
+    const add = (event: AuditEventName): void => this.noteEvent(event, after)
     if (after.world_readable !== (before?.world_readable ?? 0))
       add(after.world_readable === 1 ? 'file.publish' : 'file.unpublish')
     if (after.share_key !== (before?.share_key ?? null))
       add(after.share_key === null ? 'file.link.remove' : 'file.link.create')
     // Who may read a folder may read what is moved into it.
     if (before && after.parent !== before.parent)
-      this.journal.add({
-        owner,
-        event: 'file.move',
-        fid: `${owner}:${idlocal}`,
-        details: { filename, filetype, from: before.parent, to: after.parent },
-      })
+      this.noteEvent('file.move', after, { from: before.parent, to: after.parent })
     const wasTrashed = before !== undefined && before.trashed_at !== null
     if ((after.trashed_at !== null) !== wasTrashed)
       add(after.trashed_at !== null ? 'file.trash' : 'file.restore')
   }
 
-  /** Notes that a version was removed by somebody. */
-  noteForgotten({ owner, idlocal, filename, filetype }: FileRow, version: number): void {
+  /** Adds an event of a file to the audit log. */
+  noteEvent(
+    event: AuditEventName,
+    { owner, idlocal, filename, filetype }: FileRow,
+    details: AuditEvent['details'] = {},
+  ): void {
     this.journal.add({
       owner,
-      event: 'version.forget',
+      event,
       fid: `${owner}:${idlocal}`,
-      details: { filename, filetype, version },
+      details: { filename, filetype, ...details },
     })
   }
 
@@ -340,7 +337,7 @@ export class FileWriter extends FileReader {
   /** Marks a folder as deleted: it is gone with all that is in it. */
   async markRemoved(folder: FileRow): Promise<void> {
     const { owner, idlocal } = folder
-    this.noteDeleted(folder)
+    this.noteEvent('file.delete', folder)
     this.usage.shrunk(owner)
     const removed_at = Date.now()
     await this.db
@@ -362,19 +359,10 @@ export class FileWriter extends FileReader {
       await this.removeSome(owner, ids.slice(k, k + BATCH), isOfTree)
   }
 
-  private noteDeleted({ owner, idlocal, filename, filetype }: FileRow): void {
-    this.journal.add({
-      owner,
-      event: 'file.delete',
-      fid: `${owner}:${idlocal}`,
-      details: { filename, filetype },
-    })
-  }
-
   private async removeSome(owner: string, ids: readonly number[], isOfTree: boolean): Promise<void> {
     const rows = await this.getAll(owner, ids)
     // Folders that are gone were noted, and stand for what was in them.
-    for (const file of rows) if (file.removed_at === null && !isOfTree) this.noteDeleted(file)
+    for (const file of rows) if (file.removed_at === null && !isOfTree) this.noteEvent('file.delete', file)
     this.usage.shrunk(owner)
     await this.counts.moved(owner, rows, [])
     const folders = rows.filter(({ filetype }) => filetype === 'fold').map(({ idlocal }) => idlocal)

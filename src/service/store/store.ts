@@ -323,7 +323,9 @@ async function engineFor({ database, maxPages, limits = defaultLimits }: StoreOp
     const { postgresEngine } = await import('./postgres.ts')
     return postgresEngine(database, limits)
   }
-  throw new Problem('usage', `--database: not a database: ${database.replace(/:.*/s, ':…')}`, {
+  // It can be the content of a file with a password: only a scheme is shown.
+  const [scheme] = /^[a-z][a-z0-9+]{0,19}:(?=\/\/)/i.exec(database) ?? []
+  throw new Problem('usage', `--database: not a database${scheme ? `: ${scheme}…` : ''}`, {
     hint: 'Give sqlite:FILE or postgres://user:password@host/name',
   })
 }

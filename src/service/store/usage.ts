@@ -118,7 +118,8 @@ export class UsageReader {
     const { rows } = await sql<{ [unit in keyof Usage]: number | null }>`select
       (select sum(files) from file_counts where owner = ${owner}
         and place in (${PLACES.shown}, ${PLACES.hidden}, ${PLACES.trashed})) as files,
-      (select sum(row_count) from grids where owner = ${owner}) as rows,
+      coalesce((select sum(row_count) from grids where owner = ${owner}), 0)
+        + coalesce((select sum(row_count) from versions where owner = ${owner} and version < 0), 0) as rows,
       coalesce((select sum(bytes) from slices where owner = ${owner}), 0)
         + coalesce((select sum(bytes) from past_slices where owner = ${owner}), 0)
         + coalesce((select sum(tail_bytes) from grids where owner = ${owner}), 0)

@@ -253,7 +253,10 @@ export class VersionWriter extends VersionReader {
     columns: readonly { uid: string; name: string; slices: readonly SliceRef[] }[],
   ): Promise<number> {
     const { owner, idlocal } = row
-    await this.usage.grow(owner, { bytes: bytesOf(columns.flatMap(({ slices: own }) => own)) })
+    await this.usage.grow(owner, {
+      rows: row.row_count ?? 0,
+      bytes: bytesOf(columns.flatMap(({ slices: own }) => own)),
+    })
     const version = Math.min(0, ...(await this.draftsOf(owner, idlocal)).map((one) => one.version)) - 1
     await this.add({ ...row, version, epoch: version })
     const span = { owner, idlocal, since: version, until: version + 1 }

@@ -194,6 +194,8 @@ describe('monitoring', () => {
     const proxied = { headers: { 'x-forwarded-for': '192.0.2.1' } }
     expect((await running.ask(undefined, 'GET', '/metrics', proxied)).status).toBe(401)
     expect((await running.ask('alice', 'GET', '/metrics', proxied)).status).toBe(403)
+    for (const name of ['x-real-ip', 'via', 'x-forwarded-host', 'cf-connecting-ip', 'true-client-ip'])
+      expect((await running.ask(undefined, 'GET', '/metrics', { headers: { [name]: '1' } })).status).toBe(401)
     await stop()
   })
 })

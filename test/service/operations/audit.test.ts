@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createKey, revokeKeys, setDisabled } from '../../../src/service/index.ts'
-import { onBothStores } from '../../support/service.ts'
+import { onBothStores, scatter } from '../../support/service.ts'
 
 onBothStores('the audit log', (test) => {
   const events = async (which: object = {}) =>
@@ -45,6 +45,40 @@ onBothStores('the audit log', (test) => {
       { event: 'user.disable' },
       { event: 'user.enable' },
     ])
+  })
+
+  it('has who let readers see a version, copied a shared file, shared a draft and signed out everywhere', async () => {
+    const ask = (user: string, method: string, path: string, json?: unknown) =>
+      test().ask(user, method, path, { json })
+    const { file, grid_fid } = await test().plot('alice', scatter([1, 2]), { world_readable: true })
+    const { fid } = file
+    await ask('alice', 'POST', `/v2/plots/${fid}/keep`, { name: 'final' })
+    await ask('alice', 'POST', `/v2/plots/${fid}/keep`, { version: 'final', kept: false })
+    await ask('bob', 'POST', `/v2/plots/${fid}/copy`, {})
+    const { filename } = (await ask('alice', 'GET', `/v2/grids/${grid_fid}`)).json
+    await test().ask('alice', 'POST', '/v2/grids/upload', {
+      body: 'a\n1\n',
+      headers: {
+        'content-type': 'text/csv',
+        'gridline-draft': 'pr-9',
+        'x-file-name': `${filename}.csv`,
+        'gridline-parent': '-1',
+        'gridline-on-conflict': 'replace',
+      },
+    })
+    await ask('alice', 'GET', '/v2/drafts/pr-9/charts')
+    await ask('alice', 'DELETE', '/v2/drafts/pr-9')
+    await ask('alice', 'POST', '/v2/sessions', {})
+    await ask('alice', 'DELETE', '/v2/sessions')
+    const found = (await events({ owner: 'alice' })).map(({ event, actor }) => `${event} ${actor}`)
+    for (const event of [
+      'version.keep alice',
+      'version.release alice',
+      'file.copy bob',
+      'draft.delete alice',
+      'session.close alice',
+    ])
+      expect(found).toContain(event)
   })
 
   it('has nothing of what failed or was done before', async () => {

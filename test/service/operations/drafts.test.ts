@@ -220,4 +220,33 @@ onBothStores('drafts', (test) => {
     await ask('alice', 'POST', `/v2/files/${fid}/restore`)
     expect((await csvOf(fid)).text).toBe('n\n1\n')
   })
+
+  it('the images of a review show the data of the review, and end with the draft or in the trash', async () => {
+    const { fid: grid } = (await upload('reviewed', 'n\n1\n')).json.file
+    const { cols } = (await ask('alice', 'GET', `/v2/grids/${grid}`)).json
+    const figure = { data: [{ type: 'bar', ysrc: `${grid}:${cols[0].uid}` }], layout: {} }
+    const { fid } = (await ask('alice', 'POST', '/v2/plots', { json: { figure, filename: 'r' } })).json.file
+    await draft('reviewed', 'n\n2\n')
+    const { charts } = (await ask('alice', 'GET', '/v2/drafts/pr-1/charts')).json
+    const link = (name: 'before_url' | 'after_url') =>
+      charts.find((one: { fid: string }) => one.fid === fid)[name].replace('http://gridline.test', '')
+    /** Whose files the link opens: an image of an unfinished file is refused only after that. */
+    const status = async (path: string) => (await ask(undefined, 'GET', path)).status
+    const opens = async (path: string) => (await status(`${path}&format=none`)) !== 404
+    const [before, after] = [link('before_url'), link('after_url')]
+    expect([await opens(before), await opens(after)]).toEqual([true, true])
+    expect(await status(`${before}&width=3000`)).toBe(400)
+    expect(new URL(before, 'http://gridline.test').searchParams.get('version')).toMatch(/^\d{4}-/)
+    await ask('alice', 'POST', `/v2/plots/${fid}/trash`)
+    expect([await opens(before), await opens(after)]).toEqual([false, false])
+    await ask('alice', 'POST', `/v2/plots/${fid}/restore`)
+    expect([await opens(before), await opens(after)]).toEqual([true, true])
+    // The version of the review is removed for good: the link does not show another one.
+    await upload('reviewed', 'n\n3\n')
+    expect(await opens(before)).toBe(true)
+    await ask('alice', 'DELETE', `/v2/grids/${grid}/versions?version=1`)
+    expect(await opens(before)).toBe(false)
+    await ask('alice', 'DELETE', '/v2/drafts/pr-1')
+    expect(await opens(after)).toBe(false)
+  })
 })

@@ -122,7 +122,7 @@ export async function imageOf(
     scale: number('scale'),
     theme: schemeIn(query) === 'dark' ? ('dark' as const) : ('light' as const),
   }
-  const who = await signedPrincipal(service, principal, fid, query.get('signature'))
+  const who = await signedPrincipal(service, principal, fid, query)
   const asked = { ...reading(who, fid), operation: 'files.image' as const }
   const { body, etag, later } = await plotImage(service, asked, wanted)
   const headers: Record<string, string> = {}

@@ -1,43 +1,85 @@
 /** Links of images that need no key: those of the charts of a draft, for reviews. See docs/drafts.md. */
-import { type Fid, formatFid, webUrl } from '../../../contract/fid.ts'
-import { asOwner, type Principal } from '../../access/access.ts'
+import { Problem } from '../../../contract/errors.ts'
+import { type Fid, formatFid, parseFid, webUrl } from '../../../contract/fid.ts'
+import { asOwner, type Principal, visibleFile } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
+import { gridVersions } from '../../plots/versions.ts'
+import type { Readers } from '../../store/store.ts'
 
 const PURPOSE = 'image'
+
+/** Parameters of the size of an image. A signature holds for the default size only. */
+const SIZES = ['width', 'height', 'scale'] as const
 
 /** One image of one plot, for some time. */
 interface Granted {
   fid: string
-  /** The draft whose data it shows; absent: the present data. */
-  version?: string
+  /** The draft of the review, and its grid. The link ends with it. */
+  draft: string
+  grid: string
+  /** What the image shows: the name of the draft, or the time of the review. */
+  version: string
+  /** The versions of the grids of the plot at the time of the review, by fid, as JSON. */
+  grids: string
   until: number
 }
 
-/** A link to the image of a plot that works for anyone until `until`, in ms since 1970. */
-export async function signedImageUrl(
-  { url, cursors }: Service,
+/** Links to two images of a plot, without and with the data of a draft. Anyone can open them until `until`, in ms since 1970. */
+export async function signReviewImages(
+  service: Service,
+  readers: Readers,
   plot: Fid,
-  version: string | undefined,
-  until: number,
-): Promise<string> {
-  const granted: Granted = { fid: formatFid(plot), version, until }
-  const query = new URLSearchParams({
-    ...(version !== undefined && { version }),
-    signature: await cursors.sign(granted, PURPOSE),
-  })
-  return `${webUrl(url, plot).replace(/\/$/, '')}.png?${query}`
+  draft: { grid: Fid; name: string; until: number },
+): Promise<{ before_url: string; after_url: string }> {
+  const { url, cursors } = service
+  const granted = {
+    fid: formatFid(plot),
+    draft: draft.name,
+    grid: formatFid(draft.grid),
+    grids: await gridVersions(readers, plot),
+    until: draft.until,
+  }
+  const sign = async (version: string): Promise<string> => {
+    const signature = await cursors.sign({ ...granted, version } satisfies Granted, PURPOSE)
+    const query = new URLSearchParams({ version, signature })
+    return `${webUrl(url, plot).replace(/\/$/, '')}.png?${query}`
+  }
+  return { before_url: await sign(new Date().toISOString()), after_url: await sign(draft.name) }
 }
 
-/** Who asks for an image: with a signature for exactly this image, its owner. */
+/** Returns the owner of a plot if the query has a valid signature for this image, else the caller. */
 export async function signedPrincipal(
-  { cursors }: Service,
+  { cursors, store }: Service,
   principal: Principal,
   fid: Fid,
-  signature: string | null,
+  query: URLSearchParams,
 ): Promise<Principal> {
+  const signature = query.get('signature')
   if (signature === null) return principal
   const granted = await cursors.valueOf<Granted>(signature, PURPOSE)
   const { version } = principal
-  const isValid = granted?.fid === formatFid(fid) && granted.version === version && granted.until > Date.now()
-  return isValid ? { ...asOwner(fid.owner), version } : principal
+  if (granted?.fid !== formatFid(fid) || granted.version !== version || !(granted.until > Date.now()))
+    return principal
+  if (!(await store.read((readers) => isCurrent(readers, fid, granted)))) return principal
+  const size = SIZES.find((name) => query.has(name))
+  if (size !== undefined)
+    throw new Problem('invalid_request', `${size}: a signed link is of one size`, { field: size })
+  return { ...asOwner(fid.owner), version }
+}
+
+/** Returns whether the draft still exists, the plot is not in the trash, and the data of the review is stored. */
+async function isCurrent(readers: Readers, plot: Fid, granted: Granted): Promise<boolean> {
+  const file = await readers.files.get(plot.owner, plot.idlocal)
+  if (!file || (await visibleFile(readers, file, asOwner(plot.owner)))?.state !== 'active') return false
+  const grid = parseFid(granted.grid)
+  if (!grid || !(await readers.drafts.get(grid.owner, grid.idlocal, granted.draft))) return false
+  if (granted.version === granted.draft) return true
+  const time = Date.parse(granted.version)
+  for (const [text, version] of Object.entries(JSON.parse(granted.grids) as Record<string, number>)) {
+    const { owner, idlocal } = parseFid(text)!
+    const row = await readers.versions.at(owner, idlocal, time)
+    const present = row?.version ?? (await readers.files.get(owner, idlocal))?.content_version
+    if (present !== version) return false
+  }
+  return true
 }
