@@ -45,7 +45,8 @@ export const command = defineCommand({
 /** The link that signs in. The server says the path: it must not lead to another host or program. */
 function signInUrl(base: string, path: string): string {
   const url = new URL(path, base)
-  if (/^\/signin\?[\x21-\x7e]+$/.test(path) && url.origin === new URL(base).origin) return `${base}${path}`
+  if (/^\/signin\?code=[\w.~%-]+(&next=[\w.~%-]+)?$/.test(path) && url.origin === new URL(base).origin)
+    return `${base}${path}`
   throw new Problem(
     'failed',
     `the server answered with a link that is not one of its own: ${JSON.stringify(path.slice(0, 100))}`,

@@ -1,11 +1,12 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { Problem } from '../../contract/errors.ts'
 import { camelCase, longName, type Option } from './define.ts'
 
 /** Variables of others that `…_FILE` gives as well. */
 const OF_OTHERS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN']
 const SUFFIX = '_FILE'
-const MOST_CHARACTERS = 65_536
+/** Maximum size of a value in a file, in bytes. */
+const MAX_VALUE_BYTES = 65_536
 
 /**
  * The environment, with the values that are in files: `GRIDLINE_DATABASE_FILE` names a file with the value of
@@ -32,14 +33,33 @@ export function withFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 function contentOf(variable: string, path: string): string {
   let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    text = beginningOf(path)
   } catch (error) {
     throw new Problem('usage', `${variable}: cannot read ${path}: ${(error as NodeJS.ErrnoException).code}`)
   }
   const value = text.replace(/[\r\n]+$/, '')
-  if (value === '' || value.length > MOST_CHARACTERS || value.includes('\0'))
+  if (value === '' || Buffer.byteLength(text) > MAX_VALUE_BYTES || value.includes('\0'))
     throw new Problem('usage', `${variable}: ${path} has no value: it is empty, too long or not text`)
   return value
+}
+
+/** Reads one byte more than a value can have: `/dev/zero` never ends. */
+function beginningOf(path: string): string {
+  const bytes = Buffer.alloc(MAX_VALUE_BYTES + 1)
+  const file = openSync(path, 'r')
+  try {
+    let size = 0
+    for (let read = -1; read !== 0 && size < bytes.length; size += read)
+      read = readSync(file, bytes, size, bytes.length - size, null)
+    return bytes.toString('utf8', 0, size)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** `NAME=value` for messages. A value that was read from a file is left out: it can be a secret. */
+function assignment(variable: string, text: string): string {
+  return process.env[variable + SUFFIX] ? `${variable}${SUFFIX}` : `${variable}=${text}`
 }
 
 /** The values of options that are not given, from their variables. Throws `usage` for one that does not fit. */
@@ -64,7 +84,7 @@ export function fromVariables(
       if (/^tcp:\/\//.test(text)) continue
       const { max = Number.MAX_SAFE_INTEGER } = integer
       if (!/^\d+$/.test(text) || Number(text) > max)
-        throw new Problem('usage', `${variable}=${text}: must be a whole number from 0 to ${max}`)
+        throw new Problem('usage', `${assignment(variable, text)}: must be a whole number from 0 to ${max}`)
       values[name] = Number(text)
     } else values[name] = text
   }
@@ -74,7 +94,7 @@ export function fromVariables(
 function switchOf(variable: string, text: string): boolean {
   if (/^(1|true|yes|on)$/i.test(text)) return true
   if (/^(0|false|no|off)$/i.test(text)) return false
-  throw new Problem('usage', `${variable}=${text}: must be 1 or 0`)
+  throw new Problem('usage', `${assignment(variable, text)}: must be 1 or 0`)
 }
 
 /** A text without the passwords of the URLs in it. */

@@ -1,6 +1,6 @@
 import { visible } from './visible.ts'
 
-/** Entities, and a space without width where GitHub would see a mention or a reference. */
+/** Entities, and a space without width where GitHub would see a mention, a reference, an emoji or a commit. */
 const ESCAPED: Readonly<Record<string, string>> = {
   '<': '&lt;',
   '&': '&amp;',
@@ -13,6 +13,8 @@ export function markdown(text: string): string {
   const short = text.length > 200 ? `${text.slice(0, 200)}…` : text
   return visible(short)
     .replace(/[\\`*_{}[\]<>()#+!|~@&-]/g, (c) => ESCAPED[c] ?? `\\${c}`)
-    .replace(/\bhttps?:/gi, (scheme) => scheme.replace(':', '&#58;'))
+    .replace(/:(?=\/\/)/g, '&#58;')
+    .replace(/:(?=[\w\\-]+:)/g, ':&#8203;')
+    .replace(/\b(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}\b/gi, (id) => `${id.slice(0, 6)}&#8203;${id.slice(6)}`)
     .replace(/\bwww\./gi, 'www&#46;')
 }

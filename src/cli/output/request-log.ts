@@ -31,5 +31,13 @@ export class RequestLog {
 }
 
 function text(line: object): string {
-  return `${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`
+  return `${escaped(JSON.stringify({ time: new Date().toISOString(), ...line }))}\n`
+}
+
+/** Escapes what JSON leaves raw and a terminal may obey: C1 controls and marks of direction. */
+function escaped(json: string): string {
+  return json.replace(
+    /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }

@@ -3,7 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import { REQUEST_ID_HEADER } from '../../contract/headers.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Handlers, OperationService as Service } from '../operations/handler.ts'
-import { inTrace, span, traceId, traceOf } from '../tracing/tracing.ts'
+import { span, traceId, traceOf } from '../tracing/tracing.ts'
 import { errorReply, problemOf } from './answer.ts'
 import { type Authenticator, checkOperator } from './auth.ts'
 import { isBrowser, refuseCrossSite, wantsPage } from './browser.ts'
@@ -78,7 +78,8 @@ export function createApp(
     const [route, parameters] = found
     const { name, operation, isUnlimited } = route
     line.operation = name
-    if (name === 'service.metrics' && !isThisMachine(request)) checkOperator(await callerOf(desk, request))
+    if (name === 'service.metrics' && !isThisMachine(request, service.url))
+      checkOperator(await callerOf(desk, request))
     if (!isUnlimited && operation.method !== 'GET') refuseCrossSite(request.headers, service.url)
     const caller = isUnlimited ? undefined : await callerOf(desk, request)
     line.user = caller?.username
@@ -94,19 +95,17 @@ export function createApp(
     })
   }
   const handle = (request: HttpRequest): Promise<HttpResponse> =>
-    inTrace(traceOf(request.headers), () =>
-      span({ name: request.method, kind: 'server', from: request.headers }, async (set) => {
-        const [reply, { operation, path, user }] = await answered(request)
-        set({
-          'http.request.method': request.method,
-          'http.response.status_code': reply.status,
-          'url.path': path,
-          ...(operation !== undefined && { 'gridline.operation': operation }),
-          ...(user !== undefined && { 'enduser.id': user }),
-        })
-        return reply
-      }),
-    )
+    span({ name: request.method, kind: 'server', from: request.headers }, async (set) => {
+      const [reply, { operation, path, user }] = await answered(request)
+      set({
+        'http.request.method': request.method,
+        'http.response.status_code': reply.status,
+        'url.path': path,
+        ...(operation !== undefined && { 'gridline.operation': operation }),
+        ...(user !== undefined && { 'enduser.id': user }),
+      })
+      return reply
+    })
   const answered = async (request: HttpRequest): Promise<[HttpResponse, LogLine]> => {
     const started = performance.now()
     const given = request.headers.get(REQUEST_ID_HEADER)
@@ -150,7 +149,7 @@ export function createApp(
     const ms = performance.now() - started
     line.ms = Math.round(ms * 10) / 10
     metrics.end(line.operation ?? 'none', reply.status, ms / 1000)
-    line.trace = traceId()
+    line.trace = traceId(traceOf(request.headers))
     log(line)
     return [request.method === 'HEAD' ? await withoutBody(reply) : reply, line]
   }
@@ -197,9 +196,17 @@ class ShedLog {
   }
 }
 
-/** Whether a request comes from this machine, and from no proxy that passes on the requests of others. */
-function isThisMachine({ address: client, headers }: HttpRequest): boolean {
-  if (headers.get('x-forwarded-for') !== null || headers.get('forwarded') !== null) return false
+/** Headers that proxies add: the standard ones, and those of nginx, Envoy and the large networks. */
+const PROXY_HEADERS =
+  /^(via|forwarded|x-forwarded(-.+)?|x-real-ip|x-original-.+|x-envoy-.+|cdn-loop|.+-client-ip|.+-connecting-ip)$/
+
+/** Returns whether a request comes from this machine, and not from a proxy on it. */
+function isThisMachine({ address: client, headers }: HttpRequest, url: string): boolean {
+  for (const name of headers.keys?.() ?? []) if (PROXY_HEADERS.test(name)) return false
+  // A proxy that adds nothing still passes on the public name of the service.
+  const { host, hostname } = new URL(url)
+  const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
+  if (!isLocal && headers.get('host') === host) return false
   return client === undefined || /^(::ffff:)?127\.|^::1$/.test(client)
 }
 
