@@ -142,6 +142,21 @@ export const limits = {
     unit: 'bytes',
     what: 'values by which rows are sorted, or rows that are put into another order',
   },
+  evaluation_work: {
+    value: 20_000_000_000,
+    unit: 'steps',
+    what: 'characters read and values compared to answer one request: conditions, statistics, checks, differences, sorting',
+  },
+  anonymous_work: {
+    value: 1_000_000_000,
+    unit: 'steps',
+    what: 'the same for a request without an account',
+  },
+  row_work: {
+    value: 32_000_000,
+    unit: 'steps',
+    what: 'characters of a row, each counted once for each condition that reads them',
+  },
   sort_rows: { value: 5_000_000, unit: 'rows', what: 'rows that are sorted at once' },
   describes_at_once: {
     value: 4,

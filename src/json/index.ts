@@ -19,3 +19,4 @@ export {
   textInTurns,
 } from './raw.ts'
 export { breathe, joinInTurns, turnIsLong } from './turn.ts'
+export { Work, type Worker } from './work.ts'

@@ -2,7 +2,7 @@ import { closest, hintWith, listed } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
 import { instantOf, momentIn } from '../json/index.ts'
 import { likeTest } from './like.ts'
-import { type Arithmetic, type Comparison, columnsOf, type Expression, type Where } from './parse.ts'
+import { type Arithmetic, type Comparison, columnsOf, type Expression, usesOf, type Where } from './parse.ts'
 import { badQuery } from './tokens.ts'
 
 /** Types of columns, as the API names them. */
@@ -24,6 +24,8 @@ export const COMPOUND = Symbol('array or object')
 export interface RowTest {
   columns: readonly string[]
   test: (row: readonly Scalar[]) => boolean
+  /** Units of work that the test of a row takes at most: a comparison each, and the characters that each of them reads. */
+  cost: (row: readonly Scalar[]) => number
 }
 
 type Kind = 'number' | 'text' | 'boolean' | 'moment' | 'any' | 'null'
@@ -70,7 +72,20 @@ export function boundWhere({ text, expression }: Where, columns: readonly QueryC
       `this is ${words[bound.kind]}, not a condition`,
       "For example: temp > 20 and city = 'Oslo'",
     )
-  return { columns: names, test: (row) => bound.run(row) === true }
+  const uses = usesOf(expression)
+  const counts = names.map((name) => uses.columns.get(name)!)
+  return {
+    columns: names,
+    test: (row) => bound.run(row) === true,
+    cost(row) {
+      let units = uses.all
+      for (let k = 0; k < counts.length; k++) {
+        const value = row[k]
+        if (typeof value === 'string') units += value.length * counts[k]
+      }
+      return units
+    },
+  }
 }
 
 /** The column of a name. Throws `unknown_column` with the name that was probably meant. */

@@ -1,70 +1,134 @@
-/** Longest pattern, in characters: the cost of a comparison grows with it. */
-export const LONGEST_PATTERN_CHARACTERS = 256
+/** Patterns of `like` and `ilike`: compiled to a test that reads each text once. */
 
-/** A part of a pattern between two `%`: its characters, of which undefined is any one character. */
-type Part = readonly (string | undefined)[]
+/** Maximum length of a pattern, in characters. */
+export const MAX_PATTERN_CHARACTERS = 256
+
+/** Any one character. */
+const ANY = -1
+
+/** The code points of a pattern between two `%`. */
+type Part = readonly number[]
 
 /**
- * A test of texts against a pattern of `like`: `%` is any text, `_` is one character, and `\` takes the next character
- * as it is. A text is compared from left to right without going back to an earlier `%`.
+ * Returns a test of texts against a pattern: `%` is any text, `_` is one character, and `\` takes the next character as it
+ * is. A text is compared from left to right without going back to an earlier `%`, in time proportional to its length.
  */
 export function likeTest(pattern: string, anyCase: boolean): (text: string) => boolean {
-  const parts: (string | undefined)[][] = [[]]
+  const parts: number[][] = [[]]
   const characters = [...(anyCase ? folded(pattern) : pattern)]
   for (let k = 0; k < characters.length; k++) {
     const c = characters[k]
     const part = parts[parts.length - 1]
     if (c === '%') parts.push([])
-    else if (c === '_') part.push(undefined)
-    else part.push(c === '\\' && k + 1 < characters.length ? characters[++k] : c)
+    else if (c === '_') part.push(ANY)
+    else part.push((c === '\\' && k + 1 < characters.length ? characters[++k] : c).codePointAt(0)!)
   }
-  const isPlain = parts.every((part) => !part.includes(undefined))
-  const test = isPlain ? plainTest(parts.map((part) => part.join(''))) : partTest(parts)
-  return anyCase ? (text) => test(folded(text)) : test
+  const test = partsTest(parts)
+  return anyCase ? (text) => test(foldedOnce(text)) : test
 }
 
-/** In lower case, character by character: the case of one does not depend on its neighbours. */
+let lastText = ''
+let lastFolded = ''
+
+/** `folded`, which several patterns of one condition ask for in turn. */
+function foldedOnce(text: string): string {
+  if (text !== lastText) {
+    lastFolded = folded(text)
+    lastText = text
+  }
+  return lastFolded
+}
+
+/** In lower case, character by character: the case of one does not depend on its neighbors. */
 function folded(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase()
-  return [...text].map((c) => ([...c.toLowerCase()].length === 1 ? c.toLowerCase() : c)).join('')
+  return text.replace(/[A-Z]+|[^\0-\x7f]/gu, (c) => {
+    const lower = c.toLowerCase()
+    return c < '\x80' || [...lower].length === 1 ? lower : c
+  })
 }
 
-/** Texts between `%`, without `_`. */
-function plainTest(parts: readonly string[]): (text: string) => boolean {
-  const [first, ...rest] = parts
-  const last = rest.pop()
-  if (last === undefined) return (text) => text === first
+function partsTest(parts: readonly Part[]): (text: string) => boolean {
+  const [first, ...middle] = parts
+  const last = middle.pop()
+  if (last === undefined) return (text) => endAt(text, 0, first) === text.length
+  const searches = middle.filter((part) => part.length > 0).map(searchOf)
   return (text) => {
-    if (!text.startsWith(first)) return false
-    let at = first.length
-    for (const part of rest) {
-      const found = text.indexOf(part, at)
-      if (found < 0) return false
-      at = found + part.length
-    }
-    return text.length - last.length >= at && text.endsWith(last)
+    let at = endAt(text, 0, first)
+    for (let k = 0; at >= 0 && k < searches.length; k++) at = searches[k](text, at)
+    if (at < 0) return false
+    const start = startOfLast(text, last.length)
+    return start >= at && endAt(text, start, last) === text.length
   }
 }
 
-function partTest(parts: readonly Part[]): (text: string) => boolean {
-  const [first, ...rest] = parts
-  const last = rest.pop()
-  return (text) => {
-    const characters = [...text]
-    if (!isAt(characters, 0, first)) return false
-    if (last === undefined) return characters.length === first.length
-    let at = first.length
-    for (const part of rest) {
-      while (at + part.length <= characters.length && !isAt(characters, at, part)) at++
-      if (at + part.length > characters.length) return false
-      at += part.length
-    }
-    const end = characters.length - last.length
-    return end >= at && isAt(characters, end, last)
+/** Returns the index behind a part that begins at `at`; -1 if the text is another one there. */
+function endAt(text: string, at: number, part: Part): number {
+  let i = at
+  for (const wanted of part) {
+    const c = text.codePointAt(i)
+    if (c === undefined || (wanted !== ANY && c !== wanted)) return -1
+    i += c > 0xffff ? 2 : 1
   }
+  return i
 }
 
-function isAt(characters: readonly string[], at: number, part: Part): boolean {
-  if (at + part.length > characters.length) return false
-  return part.every((c, k) => c === undefined || c === characters[at + k])
+/** Returns the index of the last `count` characters; -1 if there are fewer. */
+function startOfLast(text: string, count: number): number {
+  let i = text.length
+  for (let k = 0; k < count; k++) {
+    if (i === 0) return -1
+    i -= i > 1 && text.codePointAt(i - 2)! > 0xffff ? 2 : 1
+  }
+  return i
+}
+
+/** Returns a search for the first place of a part from an index on. It returns the index behind the part, or -1. */
+function searchOf(part: Part): (text: string, from: number) => number {
+  if (!part.includes(ANY)) {
+    const plain = String.fromCodePoint(...part)
+    return (text, from) => {
+      const found = text.indexOf(plain, from)
+      return found < 0 ? -1 : found + plain.length
+    }
+  }
+  return bitSearch(part)
+}
+
+const WORD_BITS = 32
+
+/**
+ * Shift-And: bit k of the state says whether the last k + 1 characters are the beginning of the part. Each character
+ * shifts the state and masks it with the places where the part takes it.
+ */
+function bitSearch(part: Part): (text: string, from: number) => number {
+  const words = Math.ceil(part.length / WORD_BITS)
+  const masksOf = (c: number): Uint32Array => {
+    const masks = new Uint32Array(words)
+    for (const [k, wanted] of part.entries())
+      if (wanted === ANY || wanted === c) masks[k >> 5] |= 1 << (k & 31)
+    return masks
+  }
+  const others = masksOf(ANY)
+  const masks = new Map<number, Uint32Array>(part.map((c) => [c, masksOf(c)]))
+  const ascii = Array.from({ length: 128 }, (_, c) => masks.get(c) ?? others)
+  const lastWord = words - 1
+  const lastBit = 1 << ((part.length - 1) & 31)
+  const state = new Uint32Array(words)
+  return (text, from) => {
+    state.fill(0)
+    for (let i = from; i < text.length; ) {
+      const c = text.codePointAt(i)!
+      i += c > 0xffff ? 2 : 1
+      const mask = c < 128 ? ascii[c] : (masks.get(c) ?? others)
+      let carry = 1
+      for (let k = 0; k < words; k++) {
+        const word = state[k]
+        state[k] = ((word << 1) | carry) & mask[k]
+        carry = word >>> 31
+      }
+      if ((state[lastWord] & lastBit) !== 0) return i
+    }
+    return -1
+  }
 }

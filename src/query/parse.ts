@@ -1,4 +1,4 @@
-import { LONGEST_PATTERN_CHARACTERS } from './like.ts'
+import { MAX_PATTERN_CHARACTERS } from './like.ts'
 import { badQuery, type Token, tokensOf } from './tokens.ts'
 
 /**
@@ -50,13 +50,22 @@ export function parseWhere(text: string): Where {
 
 /** The names of the columns that an expression reads, each once. */
 export function columnsOf(expression: Expression): string[] {
-  const names = new Set<string>()
+  return [...usesOf(expression).columns.keys()]
+}
+
+/** The number of all parts of an expression, and how often it reads each column. */
+export function usesOf(expression: Expression): { all: number; columns: ReadonlyMap<string, number> } {
+  const columns = new Map<string, number>()
+  let all = 0
   const visit = (one: Expression): void => {
-    if (one.kind === 'column') names.add(one.name)
-    for (const child of childrenOf(one)) visit(child)
+    all++
+    if (one.kind === 'column') columns.set(one.name, (columns.get(one.name) ?? 0) + 1)
+    // A list of constants is looked up at once.
+    if (one.kind === 'in' && one.list.every(({ kind }) => kind === 'literal')) visit(one.of)
+    else for (const child of childrenOf(one)) visit(child)
   }
   visit(expression)
-  return [...names]
+  return { all, columns }
 }
 
 function childrenOf(one: Expression): readonly Expression[] {
@@ -193,8 +202,8 @@ class Parser {
     if (!this.takes('like') && !this.takes('ilike')) return undefined
     const { kind, text: pattern } = this.here
     if (kind !== 'text') throw this.wrong("expected a text after like, such as 'Os%'")
-    if (pattern.length > LONGEST_PATTERN_CHARACTERS)
-      throw this.wrong(`a pattern has at most ${LONGEST_PATTERN_CHARACTERS} characters`)
+    if (pattern.length > MAX_PATTERN_CHARACTERS)
+      throw this.wrong(`a pattern has at most ${MAX_PATTERN_CHARACTERS} characters`)
     this.next++
     return { kind: 'like', of, pattern, anyCase, at }
   }

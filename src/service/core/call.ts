@@ -7,7 +7,7 @@ import type {
   QueryOf,
   RawOf,
 } from '../../contract/operations/index.ts'
-import type { Bytes, RawJson } from '../../json/index.ts'
+import type { Bytes, RawJson, Work } from '../../json/index.ts'
 import type { Caller } from '../access/access.ts'
 import type { WriteKey } from '../store/idempotency.ts'
 import type { Trace } from '../tracing/tracing.ts'
@@ -68,7 +68,8 @@ export interface OperationResult<T> {
   brotli?: () => Bytes
   /**
    * Takes long and needs none of the resources that requests share: it runs after the request has left the
-   * queue, unless the client has the response already (`etag`). It gets the user or address that asks.
+   * queue, unless the client has the response already (`etag`). It gets the user or address that asks, and what it may
+   * cost.
    */
-  later?: (user: string, gone?: () => boolean) => Promise<Pick<OperationResult<T>, 'body' | 'type'>>
+  later?: (user: string, work: Work) => Promise<Pick<OperationResult<T>, 'body' | 'type'>>
 }

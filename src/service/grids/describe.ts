@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { Problem } from '../../contract/errors.ts'
 import type { ColumnDescription } from '../../contract/resources/index.ts'
-import { breathe, endOf, instantIn, skipBlanks } from '../../json/index.ts'
+import { endOf, instantIn, skipBlanks, Work } from '../../json/index.ts'
 import { familyOf, isMoments } from '../store/column-types.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
 import type { RowSet } from './row-set.ts'
@@ -19,28 +18,27 @@ const TREND_RUNS = 24
 export async function describeColumn(
   snap: Snapshot,
   column: SnapshotColumn,
-  gone: () => boolean = () => false,
+  work = new Work(),
   rows?: RowSet,
 ): Promise<ColumnDescription> {
   const count = rows?.count ?? column.rows
   const found = new Statistics(count, isMoments(column.type))
   let [row, added] = [0, 0]
   for await (const text of columnText(snap, column)) {
-    if (gone()) throw new Problem('aborted', 'the client disconnected')
     const buf = Buffer.from(text.buffer, text.byteOffset, text.byteLength)
     // Between slices there is a comma of its own.
     if (buf.length === 1 && buf[0] === 0x2c) continue
-    for (let i = skipBlanks(buf, 0), n = 0; i < buf.length; n++) {
+    for (let i = skipBlanks(buf, 0); i < buf.length; ) {
       const end = endOf(buf, i)
       if (!rows || rows.has(row)) {
         found.add(buf, i, end)
         added++
       }
       row++
+      if (work.spend(end - i)) await work.pause()
       i = skipBlanks(buf, skipBlanks(buf, end) + 1)
-      if (n % 1024 === 0) await breathe()
     }
-    await breathe()
+    await work.pause()
   }
   return { name: column.name, type: familyOf(column.type), rows: added, ...found.result() }
 }

@@ -2,13 +2,12 @@ import { Problem } from '../../contract/errors.ts'
 import { bytesText, type Limits } from '../../contract/limits.ts'
 import {
   type Bytes,
-  breathe,
   endOf,
   hasEscapes,
   instantIn,
   kindOf,
   skipBlanks,
-  turnIsLong,
+  Work,
   withRoom,
 } from '../../json/index.ts'
 import { Admission } from '../core/admission.ts'
@@ -110,24 +109,31 @@ export class RowOrders {
   }
 
   /** The order of a grid's rows by one of its columns, which is kept. `state` identifies the data. Throws `too_large`. */
-  async orderByOne(state: string, snap: Snapshot, by: SortColumn): Promise<Uint32Array> {
+  async orderByOne(state: string, snap: Snapshot, by: SortColumn, work: Work): Promise<Uint32Array> {
     const key = `${state} ${by.column.uid} ${by.descending}`
     const kept = this.kept.get(key)
     if (kept) return kept
-    let work = this.running.get(key)
-    if (!work) {
-      work = this.orderBy(snap, [by]).finally(() => this.running.delete(key))
-      this.running.set(key, work)
+    const others = this.running.get(key)
+    if (others) {
+      const order = await others.catch(() => undefined)
+      // Its client has left, or may spend less: this request sorts for itself.
+      if (order) return order
     }
-    const order = await work
-    this.kept.set(key, order)
-    return order
+    const pending = this.orderBy(snap, [by], work)
+    this.running.set(key, pending)
+    try {
+      const order = await pending
+      this.kept.set(key, order)
+      return order
+    } finally {
+      if (this.running.get(key) === pending) this.running.delete(key)
+    }
   }
 
   /** The order of some rows of a grid, or of all, by several columns. Rows without a value are last. Throws `too_large`. */
-  async orderBy(snap: Snapshot, by: readonly SortColumn[], only?: RowSet): Promise<Uint32Array> {
+  async orderBy(snap: Snapshot, by: readonly SortColumn[], work: Work, only?: RowSet): Promise<Uint32Array> {
     this.check(only?.count ?? snap.rows, by, only)
-    return sorted(snap, by, only, this.limits.sort_bytes)
+    return sorted(snap, by, only, this.limits.sort_bytes, work)
   }
 }
 
@@ -266,11 +272,12 @@ async function sorted(
   by: readonly SortColumn[],
   only: RowSet | undefined,
   most: number,
+  work: Work,
 ): Promise<Uint32Array> {
   const keys: Keys[] = []
   let bytes = 0
   for (const { column } of by) {
-    const found = await keysOf(snap, column, only)
+    const found = await keysOf(snap, column, only, work)
     bytes += found.bytes
     if (bytes > most) throw tooMuch(by, bytes, most, 'Choose fewer rows.')
     keys.push(found)
@@ -286,13 +293,18 @@ async function sorted(
     // Equal rows keep their order.
     return a - b
   }
-  const order = await mergeSort(rows, compare)
+  const order = await mergeSort(rows, compare, work)
   if (!only) return order
   const chosen = only.list()
   return order.map((k) => chosen[k])
 }
 
-async function keysOf(snap: Snapshot, column: SnapshotColumn, only: RowSet | undefined): Promise<Keys> {
+async function keysOf(
+  snap: Snapshot,
+  column: SnapshotColumn,
+  only: RowSet | undefined,
+  work: Work,
+): Promise<Keys> {
   const keys = new Keys(only?.count ?? snap.rows, isMoments(column.type))
   let row = 0
   let place = 0
@@ -302,10 +314,10 @@ async function keysOf(snap: Snapshot, column: SnapshotColumn, only: RowSet | und
     for (let i = skipBlanks(piece, 0); i < piece.length; row++) {
       const end = endOf(piece, i)
       if (!only || only.has(row)) keys.add(place++, piece, i, end)
+      if (work.spend(end - i)) await work.pause()
       i = skipBlanks(piece, skipBlanks(piece, end) + 1)
-      if ((row & 0xfff) === 0 && turnIsLong()) await breathe()
     }
-    await breathe()
+    await work.pause()
   }
   return keys
 }
@@ -313,15 +325,18 @@ async function keysOf(snap: Snapshot, column: SnapshotColumn, only: RowSet | und
 const COMMA = 0x2c
 /** Rows that are sorted, or merged, without letting others have their turn. */
 const RUN = 4096
+/** Comparisons for each row of a run. */
+const RUN_DEPTH = 12
 
-/** Sorts row numbers. Yields to the event loop. Uses as much memory again. */
+/** Sorts row numbers. Pauses by its work. Uses as much memory again. */
 export async function mergeSort(
   rows: Uint32Array,
   compare: (a: number, b: number) => number,
+  work = new Work(),
 ): Promise<Uint32Array> {
   for (let k = 0; k < rows.length; k += RUN) {
     rows.subarray(k, k + RUN).sort(compare)
-    if (turnIsLong()) await breathe()
+    await work.take(RUN * RUN_DEPTH)
   }
   let from: Uint32Array = rows
   let to: Uint32Array = new Uint32Array(rows.length)
@@ -334,7 +349,7 @@ export async function mergeSort(
       for (let at = low; at < high; at++) {
         if (left < middle && (right >= high || compare(from[left], from[right]) <= 0)) to[at] = from[left++]
         else to[at] = from[right++]
-        if ((at & (RUN - 1)) === 0 && turnIsLong()) await breathe()
+        if (work.spend(1)) await work.pause()
       }
     }
     ;[from, to] = [to, from]

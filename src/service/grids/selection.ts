@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import type { Bytes } from '../../json/index.ts'
+import type { Bytes, Work } from '../../json/index.ts'
 import {
   columnNamed,
   columnsOf,
@@ -87,10 +87,10 @@ export class Selection {
    * Reads what decides. `snap` has the columns that `columns` returned. `state` identifies the data of the grid: with it,
    * the order by one column is kept. Throws `too_large` and `aborted`.
    */
-  async select(orders: RowOrders, snap: Snapshot, gone?: () => boolean, state?: string): Promise<Selected> {
+  async select(orders: RowOrders, snap: Snapshot, work: Work, state?: string): Promise<Selected> {
     const { head, offset = 0, tail, sample } = this.query
     const isFirst = !this.isSorted && tail === undefined && sample === undefined && head !== undefined
-    let rows = this.test && (await matchingRows(snap, this.test, gone, isFirst ? offset + head : undefined))
+    let rows = this.test && (await matchingRows(snap, this.test, work, isFirst ? offset + head : undefined))
     const count = rows?.count ?? snap.rows
     if (sample !== undefined) rows = sampleOf(snap.rows, rows, sample)
     if (!this.isSorted) {
@@ -107,8 +107,8 @@ export class Selection {
     }))
     const order =
       state === undefined || rows || by.length > 1
-        ? await orders.orderBy(snap, by, rows)
-        : await orders.orderByOne(state, snap, by[0])
+        ? await orders.orderBy(snap, by, work, rows)
+        : await orders.orderByOne(state, snap, by[0], work)
     const from = tail === undefined ? offset : Math.max(0, order.length - tail)
     const part = order.subarray(from, head === undefined ? undefined : from + head)
     return { order: part, most: orders.mostBytes }

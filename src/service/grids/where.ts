@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import { breathe, turnIsLong } from '../../json/index.ts'
+import { turnIsLong, Work } from '../../json/index.ts'
 import { boundWhere, type RowTest, type Scalar, type Where } from '../../query/index.ts'
 import { familyOf } from '../store/column-types.ts'
 import type { ColumnType } from '../store/schema.ts'
@@ -15,7 +15,7 @@ export function testOf(where: Where, columns: readonly { name: string; type: Col
   )
 }
 
-/** Rows that are tested without letting others have their turn. */
+/** Rows of which all columns are loaded together. */
 const RUN = 256
 
 /**
@@ -24,8 +24,8 @@ const RUN = 256
  */
 export async function matchingRows(
   snap: Snapshot,
-  { columns, test }: RowTest,
-  gone: () => boolean = () => false,
+  { columns, test, cost }: RowTest,
+  work = new Work(),
   most = Number.POSITIVE_INFINITY,
 ): Promise<RowSet> {
   const readers = columns.map((name) => {
@@ -33,6 +33,7 @@ export async function matchingRows(
     return new Values(scalarsOf(snap, column))
   })
   const found = new RowSet(snap.rows)
+  const { row_work } = work.limits
   const row: Scalar[] = readers.map(() => null)
   try {
     for (let first = 0; first < snap.rows && found.count < most; ) {
@@ -43,16 +44,26 @@ export async function matchingRows(
       }
       for (let k = 0; k < count && found.count < most; k++) {
         for (let c = 0; c < readers.length; c++) row[c] = readers[c].next()
+        const units = cost(row)
+        if (units > row_work) throw tooMuch(first + k, units, row_work)
         if (test(row)) found.add(first + k)
+        if (work.spend(units)) await work.pause()
       }
       first += count
-      if (gone()) throw new Problem('aborted', 'the client disconnected')
-      if (turnIsLong()) await breathe()
+      if (turnIsLong()) await work.pause()
     }
   } finally {
     await Promise.all(readers.map((reader) => reader.close()))
   }
   return found
+}
+
+function tooMuch(row: number, units: number, most: number): Problem {
+  return new Problem(
+    'too_large',
+    `row ${row + 1}: its conditions read ${units} characters; at most ${most} are read (limit row_work)`,
+    { field: 'where', hint: 'Use fewer conditions on long texts.' },
+  )
 }
 
 /** Goes through the values of a column. A column shorter than the others is null from its end on. */

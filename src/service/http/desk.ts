@@ -1,4 +1,5 @@
 import type { HttpRequest } from '../../contract/http.ts'
+import { Work } from '../../json/index.ts'
 import type { Caller } from '../access/access.ts'
 import { Admission, ByteBudget } from '../core/admission.ts'
 import { matchesEtag } from '../core/etag.ts'
@@ -43,6 +44,15 @@ export interface Desk {
   /** Admission and bytes of forms that anybody may send. They take nothing from the requests of users. */
   forms: Admission
   formBodies: ByteBudget
+}
+
+/** What a request may cost. */
+export function workOf(
+  { limits }: Pick<Service, 'limits'>,
+  caller: Caller | undefined,
+  { gone }: HttpRequest,
+): Work {
+  return new Work(limits, caller ? 'user' : 'anonymous', gone)
 }
 
 /** The desk of a service, with admission by its limits. */

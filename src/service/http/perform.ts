@@ -13,7 +13,7 @@ import { traceOf } from '../tracing/tracing.ts'
 import { respond } from './answer.ts'
 import { checkOperator, checkScope } from './auth.ts'
 import { contentTypeOf, isSmall, type Reading, type Received, receive, streams } from './body.ts'
-import { addressOf, type Desk, finish, isUnchanged, type Outcome, serviceFor } from './desk.ts'
+import { addressOf, type Desk, finish, isUnchanged, type Outcome, serviceFor, workOf } from './desk.ts'
 import { fingerprint } from './fingerprint.ts'
 import { decodeHeaderText, readHeaders, readQuery } from './parameters.ts'
 import { quirkBody } from './quirks.ts'
@@ -159,7 +159,7 @@ async function handle(asked: Asked, received: Received): Promise<Outcome<HttpRes
   const { later } = answer
   if (later && !isUnchanged(request, answer.etag))
     return async () => {
-      const done = { ...answer, ...(await later(user, request.gone)) }
+      const done = { ...answer, ...(await later(user, workOf(service, caller, request))) }
       if (!isSafe && !mayRead(caller)) done.body = withoutContent(done.body)
       return respond(operation, done, request)
     }

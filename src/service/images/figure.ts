@@ -20,13 +20,13 @@ export async function figureImage(
   const type = imageTypes[options.format]
   return {
     body: once(new Uint8Array()),
-    later: async (user, gone) => {
+    later: async (user, work) => {
       const image = await images.draw(
         user,
         key,
         async () => ({ text: await drawable(figure), key }),
         options,
-        gone,
+        work.gone,
       )
       if (!encoded) return { body: once(image), type }
       const json = JSON.stringify({ image: Buffer.from(image).toString('base64') })

@@ -64,6 +64,9 @@ export async function plotImage(
     etag,
     ownSiteOnly,
     headers,
-    later: async (user, gone) => ({ body: once(await images.draw(user, key, live, options, gone)), type }),
+    later: async (user, work) => ({
+      body: once(await images.draw(user, key, live, options, work.gone)),
+      type,
+    }),
   }
 }

@@ -48,7 +48,7 @@ export const checksHandlers = {
     return {
       body: { passed: true, row_count: given.snap.rows, errors: 0, warnings: 0, results: [] },
       // All values may be read: a few at once, and only as long as the client waits.
-      later: (user, gone) =>
+      later: (user, work) =>
         service.describing.run(
           user,
           async () => {
@@ -56,9 +56,9 @@ export const checksHandlers = {
             const lost = await lostColumns(service, fid, [checks], given.columns, snap)
             const before = given.before && (await trimmed(given.before))
             const key = keyNames(given.grid, given.columns)
-            return { body: await runChecks(checks, { snap, before, key, lostColumns: lost, gone }) }
+            return { body: await runChecks(checks, { snap, before, key, lostColumns: lost, work }) }
           },
-          gone,
+          work.gone,
         ),
     }
   },

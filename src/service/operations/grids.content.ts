@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { type contentFormats, dataTypes } from '../../contract/operations/index.ts'
-import type { Bytes } from '../../json/index.ts'
+import { type Bytes, Work } from '../../json/index.ts'
 import { authorizeCall } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import { etag } from '../core/etag.ts'
@@ -75,8 +75,8 @@ export async function gridContent(
   const { type, body } = writers[format === 'api' ? 'json' : format]
   const { head, offset, tail, sample } = query
   if (selection.readsValues) {
-    const work = async (gone?: () => boolean) => {
-      const selected = await selection.select(service.orders, all, gone)
+    const evaluate = async (work: Work) => {
+      const selected = await selection.select(service.orders, all, work)
       const rows = body(selection.printedOf(all), selected)
       return { body: 'order' in selected ? await service.orders.hold(rows) : rows, type }
     }
@@ -85,13 +85,14 @@ export async function gridContent(
       type,
       etag: sample === undefined ? tag : undefined,
       // All values are read before the first row is known: a few at once, and only as long as the client waits.
-      later: (user, gone) =>
+      later: (user, work) =>
         selection.isSorted
-          ? service.orders.inTurn(user, () => work(gone), gone)
-          : service.describing.run(user, () => work(gone), gone),
+          ? service.orders.inTurn(user, () => evaluate(work), work.gone)
+          : service.describing.run(user, () => evaluate(work), work.gone),
     }
   }
-  if (sample !== undefined) return { body: body(all, await selection.select(service.orders, all)), type }
+  if (sample !== undefined)
+    return { body: body(all, await selection.select(service.orders, all, new Work())), type }
   const from = tail === undefined ? (offset ?? 0) : Math.max(0, all.rows - tail)
   const snap = from > 0 ? rowsFrom(all, from) : all
   const isWhole = (format === 'json' || format === 'api') && head === undefined && from === 0

@@ -53,13 +53,13 @@ export async function gridDiff(
   return {
     body: { ...head, ...NO_CHANGES },
     // Many values are read: a few at once, and only as long as the client waits.
-    later: (user, gone) =>
+    later: (user, work) =>
       service.describing.run(
         user,
         async () => {
           const before = { ...given.before, snap: await trimmed(given.before.snap) }
           const after = { ...given.after, snap: await trimmed(given.after.snap) }
-          const options = { key, columns, ignore, tolerance, isSameGrid, gone }
+          const options = { key, columns, ignore, tolerance, isSameGrid, work }
           const diff = await diffTables(before, after, options)
           const most = Math.min(limit, MOST_LISTED)
           const reader = CellReader.open(0)
@@ -77,7 +77,7 @@ export async function gridDiff(
             },
           }
         },
-        gone,
+        work.gone,
       ),
   }
 }

@@ -162,17 +162,17 @@ export const gridHandlers = {
     return {
       body: { ...head, columns: [] },
       // All values are read: a few at once, and only as long as the client waits.
-      later: (user, gone) =>
+      later: (user, work) =>
         service.describing.run(
           user,
           async () => {
-            const selected = await selection.select(service.orders, all, gone)
+            const selected = await selection.select(service.orders, all, work)
             const rows = 'rows' in selected ? selected.rows : undefined
             const columns: ColumnDescription[] = []
-            for (const column of snap.columns) columns.push(await describeColumn(snap, column, gone, rows))
+            for (const column of snap.columns) columns.push(await describeColumn(snap, column, work, rows))
             return { body: { ...head, row_count: rows?.count ?? snap.rows, columns } }
           },
-          gone,
+          work.gone,
         ),
     }
   },

@@ -2,6 +2,7 @@
 
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
+import type { Work } from '../../json/index.ts'
 import { snapshotOf, trimmed } from '../grids/content.ts'
 import { diffTables } from '../grids/diff/diff.ts'
 import type { VersionRow } from '../store/versions.ts'
@@ -25,13 +26,13 @@ export async function countChanges(
   fid: Fid,
   present: number,
   rows: readonly VersionRow[],
-  gone: () => boolean,
+  work: Work,
 ): Promise<Map<number, Counts>> {
   const until = performance.now() + BUDGET_MS
   const found = new Map<number, Counts>()
   for (const row of rows.filter(isUncounted)) {
-    if (performance.now() > until || gone()) break
-    const counts = await countsOf(service, fid, present, row, gone).catch((error) => {
+    if (performance.now() > until || work.gone()) break
+    const counts = await countsOf(service, fid, present, row, work).catch((error) => {
       // Too large, damaged, or read while it expired: nothing is known of it.
       if (error instanceof Problem && error.code !== 'aborted') return undefined
       throw error
@@ -48,7 +49,7 @@ async function countsOf(
   fid: Fid,
   present: number,
   row: VersionRow,
-  gone: () => boolean,
+  work: Work,
 ): Promise<Counts | undefined> {
   const sides = await store.read(async (readers) => {
     const before = await readers.versions.get(fid.owner, fid.idlocal, row.version - 1)
@@ -64,7 +65,7 @@ async function countsOf(
   const { rows } = await diffTables(
     { name: '', snap: await trimmed(sides.before) },
     { name: '', snap: await trimmed(sides.after) },
-    { key: [], isSameGrid: true, gone },
+    { key: [], isSameGrid: true, work },
   )
   return { rows_added: rows.added, rows_removed: rows.removed, rows_changed: rows.changed }
 }

@@ -53,15 +53,15 @@ export const versionHandlers = {
     if (file.filetype !== 'grid' || !page.some(isUncounted)) return { body }
     return {
       body,
-      later: (user, gone = () => false) =>
+      later: (user, work) =>
         service.describing.run(
           user,
           async () => {
-            const counts = await countChanges(service, call.fid, file.content_version, page, gone)
+            const counts = await countChanges(service, call.fid, file.content_version, page, work)
             const versions = body.versions.map((one) => ({ ...one, ...counts.get(one.version) }))
             return { body: { ...body, versions } }
           },
-          gone,
+          work.gone,
         ),
     }
   },

@@ -1,5 +1,5 @@
 import type { Fid } from '../../contract/fid.ts'
-import type { Bytes } from '../../json/index.ts'
+import type { Bytes, Work } from '../../json/index.ts'
 
 /** What is sent for an address outside of the API. */
 export interface Answer {
@@ -11,7 +11,7 @@ export interface Answer {
   /** The file whose views this counts for. */
   viewed?: Fid
   /** As in `OperationResult`. */
-  later?: (user: string, gone?: () => boolean) => Promise<{ body: Bytes; type?: string }>
+  later?: (user: string, work: Work) => Promise<{ body: Bytes; type?: string }>
 }
 
 /** An HTML page. */

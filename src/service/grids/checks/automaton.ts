@@ -80,8 +80,13 @@ export function accepts({ next, accepts: ends }: Automaton, text: string): boole
   return ends[state] === 1
 }
 
+/** Texts of an enumeration that an automaton is made of, at most. */
+const MAX_TEXTS = 1000
+
 /** The automaton of some texts. */
 export function automatonOfTexts(texts: readonly string[]): Automaton | undefined {
+  // Making one of more characters takes longer than it saves.
+  if (texts.length > MAX_TEXTS) return undefined
   const plain = texts.filter((text) => /^[\0-\x7f]*$/.test(text))
   return automatonOfTree({
     kind: 'any',

@@ -34,7 +34,7 @@ function storedChecks({ checks }: Pick<GridRow, 'checks'>): Checks[] {
 }
 
 /** What is checked, with the name that messages use. */
-export interface Enforced extends Omit<Checked, 'gone'> {
+export interface Enforced extends Omit<Checked, 'work'> {
   source: string
   /** Failures are warnings: nobody sees the table yet. */
   mayFail?: boolean

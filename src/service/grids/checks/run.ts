@@ -9,9 +9,8 @@ import {
   type WithSeverity,
 } from '../../../checks/index.ts'
 import { counted, listed } from '../../../contract/closest.ts'
-import { Problem } from '../../../contract/errors.ts'
 import type { CheckReport, CheckResult, FailedRow } from '../../../contract/resources/index.ts'
-import { breathe, turnIsLong } from '../../../json/index.ts'
+import { Work } from '../../../json/index.ts'
 import { familyOf } from '../../store/column-types.ts'
 import { longestText, type Snapshot, type SnapshotColumn } from '../content.ts'
 import { ChunkedTable, type Part, partsOf } from '../diff/chunks.ts'
@@ -25,8 +24,9 @@ const MOST_LISTED = 20
 const MOST_LISTED_IN_ALL = 2000
 /** Characters of a value that is listed. */
 const MOST_CHARACTERS = 200
-/** How long checks may run, in ms. */
-const MOST_MS = 120_000
+/** Work of preparing a rule, and of matching a character with the library of patterns. */
+const RULE_UNITS = 10_000
+const MATCHED_UNITS = 20
 
 export interface Checked {
   /** The whole table, as it is after a write. */
@@ -41,7 +41,7 @@ export interface Checked {
   key?: readonly string[]
   /** Columns that plots use: those that the table lacks. Undefined: it is no grid. */
   lostColumns?: readonly string[]
-  gone?: () => boolean
+  work?: Work
 }
 
 /** Runs all rules. Throws `bad_checks` if they make no sense, for example a pattern. */
@@ -53,7 +53,7 @@ export async function runChecks(checks: Checks, checked: Checked): Promise<Check
     const run = new Run(checks, checked, reader)
     for (const rule of checks.table) {
       results.push(await run.table(rule))
-      await breathe()
+      await run.work.take(RULE_UNITS)
     }
     const groups: ColumnGroup[] = []
     const named = new Map(snap.columns.map((column) => [column.name, column]))
@@ -101,7 +101,9 @@ class Run {
   private readonly names: readonly string[]
   private readonly has: ReadonlySet<string>
   private readonly from: number
-  private readonly gone: () => boolean
+  readonly work: Work
+  /** Parts of columns: several groups of rules can be of one column. */
+  private readonly parts = new Map<SnapshotColumn, readonly Part[]>()
 
   constructor(
     private readonly checks: Checks,
@@ -112,22 +114,23 @@ class Run {
     this.names = checked.snap.columns.map(({ name }) => name)
     this.has = new Set(this.names)
     this.from = checked.from ?? 0
-    const until = performance.now() + MOST_MS
-    this.gone = () => {
-      if (performance.now() > until)
-        throw new Problem('too_large', `checks take longer than ${MOST_MS / 1000} s`, {
-          hint: 'Use fewer rules, or simpler patterns.',
-        })
-      return checked.gone?.() ?? false
-    }
+    this.work = checked.work ?? new Work(undefined, 'user')
+  }
+
+  private valuesOf(column: SnapshotColumn): ColumnValues {
+    const parts = this.parts.get(column) ?? partsOf(this.checked.snap, column)
+    this.parts.set(column, parts)
+    return new ColumnValues(parts, column, this.isMissing, this.work)
   }
 
   /** The rules of a column, and what has to be read for them: only where values can break one. */
   async group(column: SnapshotColumn, rules: readonly WithSeverity<ColumnRule>[]): Promise<ColumnGroup> {
     const tests: ColumnGroup['tests'] = new Map()
-    for (const rule of rules)
+    for (const rule of rules) {
+      await this.work.take(RULE_UNITS)
       if (isValueRule(rule))
         tests.set(rule, { test: await testOf(rule, this.checks), broken: { count: 0, rows: [] } })
+    }
     const isUnique = rules.some(({ rule }) => rule === 'unique') && this.checked.snap.rows <= MOST_ROWS
     const unique = isUnique
       ? { hashes: new RowHashes(this.checked.snap.rows), ascending: new Set<number>() }
@@ -137,16 +140,13 @@ class Run {
       rules,
       tests,
       unique,
-      values: new ColumnValues(this.checked.snap, column, this.isMissing, this.gone),
+      values: this.valuesOf(column),
     }
   }
 
   /** Reads the values of columns once, for all of their rules. */
   async read(groups: readonly ColumnGroup[]): Promise<void> {
-    const wanted = groups.flatMap((group) =>
-      group.values.wanted(group, this.from).map((one) => ({ ...one, group })),
-    )
-    for await (const { group, part, open, text } of loaded(wanted, this.gone)) {
+    for await (const { group, part, open, text } of loaded(wantedParts(groups, this.from), this.work)) {
       if (group.unique) {
         const { hashes, ascending } = group.unique
         if (this.reader.ascends(text)) ascending.add(part.from)
@@ -295,10 +295,10 @@ class Run {
     isKey: boolean,
     known: KnownHashes | undefined,
   ): Promise<Outcome> {
-    if (this.gone()) throw new Problem('aborted', 'the client disconnected')
+    await this.work.pause()
     const { snap } = this.checked
     if (snap.rows > MOST_ROWS) return cannot(`the table has more than ${MOST_ROWS} rows`)
-    const table = new ChunkedTable(snap, columns, this.gone)
+    const table = new ChunkedTable(snap, columns, this.work)
     const rows = table.choose(table.chunks)
     const runs = columns.length === 1 ? runsOf(table.parts[0], rows) : [rows]
     const isApart = runs.length > 1 || table.parts[0]?.length === 1
@@ -317,6 +317,7 @@ class Run {
       const end = start + length
       const index = ascending.has(start) ? undefined : new RowIndex(hashes, length)
       for (let row = start; index && row < end; row++) {
+        if (this.work.spend(4)) await this.work.pause()
         let first: number | undefined
         if (missing?.has(row)) {
           if (!isKey) continue
@@ -330,7 +331,7 @@ class Run {
         if (listedRows.length < MOST_LISTED) listedRows.push({ row, first })
       }
       start = end
-      await breathe()
+      await this.work.take(1)
     }
     if (count === 0) return { ...PASSED, count }
     const said = [
@@ -363,10 +364,7 @@ class Run {
   /** Rows that miss a value in one of some columns. */
   private async rowsMissing(columns: readonly SnapshotColumn[]): Promise<Set<number> | undefined> {
     const found = new Set<number>()
-    for (const column of columns)
-      await new ColumnValues(this.checked.snap, column, this.isMissing, this.gone).missing((row) =>
-        found.add(row),
-      )
+    for (const column of columns) await this.valuesOf(column).missing((row) => found.add(row))
     return found.size > 0 ? found : undefined
   }
 
@@ -378,7 +376,7 @@ class Run {
     const { rows } = await diffTables(
       { name: 'the version before', snap: before },
       { name: 'the new version', snap },
-      { key: key.every((name) => had(name) && has(name)) ? key : [], gone: this.gone },
+      { key: key.every((name) => had(name) && has(name)) ? key : [], work: this.work },
     )
     const share = rows.removed / before.rows
     return share <= most
@@ -516,38 +514,45 @@ interface KnownHashes {
 
 /** Parts with their texts; the next ones are read meanwhile. */
 async function* loaded<T extends { part: Part }>(
-  parts: readonly T[],
-  gone: () => boolean,
+  parts: Iterator<T>,
+  work: Work,
 ): AsyncGenerator<T & { text: Buffer }> {
-  const pending: Promise<Buffer>[] = []
-  let next = 0
+  const pending: { one: T; text: Promise<Buffer> }[] = []
+  let isOver = false
   try {
-    for (const one of parts) {
-      while (next < parts.length && pending.length < AHEAD) {
-        const text = parts[next++].part.load()
+    for (;;) {
+      while (!isOver && pending.length < AHEAD) {
+        const { value, done } = parts.next()
+        isOver = done === true
+        if (done) break
+        const text = value.part.load()
         text.catch(() => {})
-        pending.push(text)
+        pending.push({ one: value, text })
       }
-      if (gone()) throw new Problem('aborted', 'the client disconnected')
-      yield { ...one, text: await pending.shift()! }
+      const next = pending.shift()
+      if (!next) return
+      work.spend(next.one.part.bytes)
+      await work.pause()
+      yield { ...next.one, text: await next.text }
     }
   } finally {
-    await Promise.allSettled(pending)
+    await Promise.allSettled(pending.map(({ text }) => text))
   }
+}
+
+/** The parts that have to be read for groups of rules, from a row on. */
+function* wantedParts(groups: readonly ColumnGroup[], from: number) {
+  for (const group of groups) for (const one of group.values.wanted(group, from)) yield { ...one, group }
 }
 
 /** The values of a column, read part by part, as far as something has to be known of them. */
 class ColumnValues {
-  private readonly parts: readonly Part[]
-
   constructor(
-    snap: Snapshot,
+    private readonly parts: readonly Part[],
     private readonly column: SnapshotColumn,
     private readonly isMissing: (value: unknown) => boolean,
-    private readonly gone: () => boolean,
-  ) {
-    this.parts = partsOf(snap, column)
-  }
+    private readonly work: Work,
+  ) {}
 
   /** The parts that have to be read from a row on, with the tests that they may not pass. */
   wanted({ tests, unique }: ColumnGroup, from: number): { part: Part; open: Open[] }[] {
@@ -587,6 +592,7 @@ class ColumnValues {
         if (broken.rows.length < MOST_LISTED)
           broken.rows.push({ row: part.from + row, value: values.shown(value) })
       }
+      await this.work.take(text.length)
       if (rows)
         for (const [k, { buf, start, end }] of reader.find(text, rows).entries()) {
           const json = buf.toString('utf8', start, end)
@@ -595,16 +601,10 @@ class ColumnValues {
       else
         for (const [row, value] of values.all(test.takesTexts === true).entries()) {
           count(value, row)
-          if (row % 64 === 0 && turnIsLong()) await this.pause()
+          const units = typeof value === 'string' ? value.length : 1
+          if (this.work.spend(test.prepare ? units * MATCHED_UNITS : units)) await this.work.pause()
         }
-      await this.pause()
     }
-  }
-
-  /** Lets others work, as long as somebody waits for the result. */
-  private async pause(): Promise<void> {
-    if (this.gone()) throw new Problem('aborted', 'the client disconnected')
-    await breathe()
   }
 
   /** How many values are missing. */
@@ -646,9 +646,9 @@ class ColumnValues {
   }
 
   private async valuesOf(part: Part): Promise<unknown[]> {
-    if (this.gone()) throw new Problem('aborted', 'the client disconnected')
     const text = await part.load()
-    await breathe()
+    this.work.spend(text.length)
+    await this.work.pause()
     return JSON.parse(`[${text.toString('utf8')}]`) as unknown[]
   }
 }

@@ -1,5 +1,4 @@
 /** Chunks that have the same rows in both tables, apart from some cells: only columns that differ are read, once. */
-import { breathe } from '../../../json/index.ts'
 import { RowHashes } from '../kernel/cells.ts'
 import { isNear } from './cells.ts'
 import { type Chunk, type Part, partsWithin } from './chunks.ts'
@@ -48,7 +47,7 @@ export class AlignedChunks {
         for (const [a] of parts) {
           const [textA, textB] = (await texts.next()).value!
           this.compareTexts(column, textA, textB, a.rows, a.from - pair.a.from, rows)
-          await breathe()
+          await this.tables.work.take(textA.length + textB.length)
         }
       }
       if (this.isKeyed || rows.areInPlace()) this.take(pair, rows)

@@ -19,11 +19,12 @@ export class CellDifferences {
   async find(): Promise<void> {
     const { before } = this.rows
     if (before.length === 0) return
-    const left = new Wanted(before)
-    const right = new Wanted(this.rows.after)
+    const { work } = this.tables
+    const left = await Wanted.of(before, work)
+    const right = await Wanted.of(this.rows.after, work)
     for (const [column, { asText, isKey }] of this.tables.pairs.entries()) {
       if (isKey) continue
-      const same = this.alike(column, left)
+      const same = await this.alike(column, left)
       if (this.tolerance > 0 && !asText) await this.numbers(column, left, right, same)
       else await this.values(column, left, right, same)
     }
@@ -34,19 +35,21 @@ export class CellDifferences {
   }
 
   /** The rows that differ. */
-  changed(): RowChange[] {
-    const { left, right } = this.tables
+  async changed(): Promise<RowChange[]> {
+    const { left, right, work } = this.tables
     const changes: RowChange[] = []
-    for (let k = 0; k < this.isChanged.length; k++)
+    for (let k = 0; k < this.isChanged.length; k++) {
       if (this.isChanged[k] === 1)
         changes.push({ before: left.rowOf(this.rows.before[k]), after: right.rowOf(this.rows.after[k]) })
+      if (work.spend(1)) await work.pause()
+    }
     return changes
   }
 
   /** Pairs whose values are at the same place of the same slice. */
-  private alike(column: number, left: Wanted): Uint8Array {
+  private async alike(column: number, left: Wanted): Promise<Uint8Array> {
     const same = new Uint8Array(this.rows.before.length)
-    const { left: a, right: b } = this.tables
+    const { left: a, right: b, work } = this.tables
     const byHash = new Map<string, { from: number }[]>()
     for (const part of b.placed(column)) {
       const { hash } = part.part
@@ -55,8 +58,10 @@ export class CellDifferences {
     }
     for (const { part, index } of a.placed(column)) {
       for (const { from } of (part.hash !== undefined && byHash.get(part.hash)) || [])
-        for (const k of left.within(index, part.rows))
+        for (const k of left.within(index, part.rows)) {
           if (this.rows.after[k] - from === this.rows.before[k] - index) same[k] = 1
+          if (work.spend(1)) await work.pause()
+        }
     }
     return same
   }
@@ -64,7 +69,11 @@ export class CellDifferences {
   private async values(column: number, left: Wanted, right: Wanted, same: Uint8Array): Promise<void> {
     const a = await pickHashes(this.tables, 'left', column, left, same)
     const b = await pickHashes(this.tables, 'right', column, right, same)
-    for (let k = 0; k < same.length; k++) if (same[k] === 0 && !a.isSame(k, b, k)) this.differs(k, column)
+    const { work } = this.tables
+    for (let k = 0; k < same.length; k++) {
+      if (same[k] === 0 && !a.isSame(k, b, k)) this.differs(k, column)
+      if (work.spend(1)) await work.pause()
+    }
   }
 
   /** With a tolerance: numbers are compared as such. */

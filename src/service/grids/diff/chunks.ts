@@ -1,7 +1,6 @@
 /** A table in chunks of rows: where slices of all columns end. */
-import { Problem } from '../../../contract/errors.ts'
 import type { Bounds } from '../../../ingest/index.ts'
-import { breathe } from '../../../json/index.ts'
+import { breathe, type Work } from '../../../json/index.ts'
 import { loadText } from '../../store/texts.ts'
 import type { Snapshot, SnapshotColumn } from '../content.ts'
 import type { CellReader, RowHashes } from '../kernel/cells.ts'
@@ -37,7 +36,7 @@ export class ChunkedTable {
   constructor(
     snap: Snapshot,
     columns: readonly SnapshotColumn[],
-    private readonly gone: () => boolean,
+    private readonly work: Work,
   ) {
     this.rows = snap.rows
     this.parts = columns.map((column) => partsOf(snap, column))
@@ -98,9 +97,9 @@ export class ChunkedTable {
         }
         const one = pending.shift()
         if (!one) return
-        if (this.gone()) throw new Problem('aborted', 'the client disconnected')
         yield { text: await one.text, part: one.part, index: one.index, rows: one.part.rows }
-        await breathe()
+        this.work.spend(one.part.bytes)
+        await this.work.pause()
       }
     } finally {
       await Promise.allSettled(pending.map(({ text }) => text))

@@ -1,14 +1,15 @@
 /** Compares two tables: columns, rows and cells. See docs/diff.md. */
 import { listed } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
-import { breathe } from '../../../json/index.ts'
+import { Work } from '../../../json/index.ts'
 import { familyOf } from '../../store/column-types.ts'
 import type { SnapshotColumn } from '../content.ts'
 import { CellReader, RowHashes } from '../kernel/cells.ts'
+import { mergeSort } from '../order.ts'
 import { AlignedChunks, type ChunkPair } from './aligned.ts'
 import { CellDifferences } from './cells.ts'
 import { type Chunk, ChunkedTable, type Part, partsWithin } from './chunks.ts'
-import { faultText, indexKeys, type KeyIndex } from './keys.ts'
+import { faultText, indexKeys, type KeyFault, type KeyIndex } from './keys.ts'
 import { align, ascending } from './sequence.ts'
 import {
   type Pair,
@@ -32,7 +33,7 @@ export interface DiffOptions {
   tolerance?: number
   /** Columns with the same uid are the same column, whatever their names are. */
   isSameGrid?: boolean
-  gone?: () => boolean
+  work?: Work
 }
 
 export interface TableDiff {
@@ -57,34 +58,32 @@ const MOST_SIMILAR = 1_000_000
 
 /** Throws `bad_data` if the key is null or not unique, `unknown_column`, `too_large` and `aborted`. */
 export async function diffTables(before: Side, after: Side, options: DiffOptions): Promise<TableDiff> {
-  const { gone = () => false, tolerance = 0 } = options
+  const { work = new Work(), tolerance = 0 } = options
   const { pairs, added, removed } = pairColumns(before, after, options)
   const left = new ChunkedTable(
     before.snap,
     pairs.map((pair) => pair.before),
-    gone,
+    work,
   )
   const right = new ChunkedTable(
     after.snap,
     pairs.map((pair) => pair.after),
-    gone,
+    work,
   )
   const reader = CellReader.open(Math.max(left.longest, right.longest))
   try {
-    const tables: Tables = { before, after, left, right, pairs, reader }
+    const tables: Tables = { before, after, left, right, pairs, reader, work }
     const isKeyed = options.key.length > 0
     const aligned = new AlignedChunks(tables, tolerance, isKeyed)
     const found = isKeyed ? await byKey(tables, aligned) : await inOrder(tables, tolerance, aligned)
     const cells = new CellDifferences(tables, found.pairs, tolerance)
     await cells.find()
-    const changes = found.single.concat(aligned.changes, cells.changed())
-    const place = ({ before: a, after: b }: RowChange): number => (b < 0 ? a : b)
-    changes.sort((a, b) => place(a) - place(b) || Number(a.after >= 0) - Number(b.after >= 0))
+    const changes = await inPlace(found.single.concat(aligned.changes, await cells.changed()), work)
     return {
       pairs,
       added,
       removed,
-      moved: movedOf(pairs),
+      moved: await movedOf(pairs, work),
       rows: {
         added: found.single.filter((change) => change.before < 0).length,
         removed: found.single.filter((change) => change.after < 0).length,
@@ -96,6 +95,19 @@ export async function diffTables(before: Side, after: Side, options: DiffOptions
   } finally {
     reader.release()
   }
+}
+
+/** Sorts changes by their rows; removed rows come before what is at their place. */
+async function inPlace(changes: RowChange[], work: Work): Promise<RowChange[]> {
+  const place = ({ before: a, after: b }: RowChange): number => (b < 0 ? a : b)
+  const compare = (a: RowChange, b: RowChange): number =>
+    place(a) - place(b) || Number(a.after >= 0) - Number(b.after >= 0)
+  const order = await mergeSort(
+    Uint32Array.from(changes, (_, k) => k),
+    (a, b) => compare(changes[a], changes[b]) || a - b,
+    work,
+  )
+  return Array.from(order, (k) => changes[k])
 }
 
 /** Rows that are in one table only, and rows of both that may differ: by their numbers among those that are read. */
@@ -161,21 +173,21 @@ function comparedAsText({ type: a }: SnapshotColumn, { type: b }: SnapshotColumn
   return one !== other && !(isText(one) && isText(other))
 }
 
-function movedOf(pairs: readonly Pair[]): Set<Pair> {
+async function movedOf(pairs: readonly Pair[], work: Work): Promise<Set<Pair>> {
   const before = pairs.map((pair) => pair.before.order)
-  const stay = new Set(ascending(before))
+  const stay = new Set(await ascending(before, work))
   return new Set(pairs.filter((_, k) => !stay.has(k)))
 }
 
 /** Pairs rows by their key. Chunks that both tables have are not read. */
 async function byKey(tables: Tables, aligned: AlignedChunks): Promise<Found> {
-  const { left, right } = tables
+  const { left, right, work } = tables
   if (left.rows + right.rows <= MOST_CHECKED)
     for (const side of ['left', 'right'] as const)
       await keysOf(tables, side, tables[side].choose(tables[side].chunks))
   const [onlyA, onlyB] = unshared(left.chunks, right.chunks)
   // Chunks with the same keys in the same order have the same rows.
-  const keyed = pairsOfChunks(tables, onlyA, onlyB, (pair) => pair.isKey)
+  const keyed = await pairsOfChunks(tables, onlyA, onlyB, (pair) => pair.isKey)
   await aligned.compare(keyed)
   const [doneA, doneB] = [new Set(keyed.map(({ a }) => a)), new Set(keyed.map(({ b }) => b))]
   const rowsA = left.choose(onlyA.filter((chunk) => !doneA.has(chunk)))
@@ -191,6 +203,7 @@ async function byKey(tables: Tables, aligned: AlignedChunks): Promise<Found> {
   const matched: RowPairs = { before: new Int32Array(rowsB), after: new Int32Array(rowsB) }
   let count = 0
   for (let row = 0; row < rowsB; row++) {
+    if (work.spend(4)) await work.pause()
     const other = index.get(keys.right.hashes, row)
     if (other === undefined) {
       single.push({ before: -1, after: right.rowOf(row) })
@@ -200,9 +213,10 @@ async function byKey(tables: Tables, aligned: AlignedChunks): Promise<Found> {
     matched.before[count] = other
     matched.after[count++] = row
   }
-  for (let row = 0; row < rowsA; row++)
+  for (let row = 0; row < rowsA; row++) {
     if (isMatched[row] === 0) single.push({ before: left.rowOf(row), after: -1 })
-  await breathe()
+    if (work.spend(1)) await work.pause()
+  }
   return {
     single,
     pairs: { before: matched.before.subarray(0, count), after: matched.after.subarray(0, count) },
@@ -211,7 +225,7 @@ async function byKey(tables: Tables, aligned: AlignedChunks): Promise<Found> {
 
 /** The keys of the rows that are read. Throws `bad_data` if one is null, or two are the same. */
 function keysOf(
-  { reader, pairs, ...sides }: Tables,
+  { reader, pairs, work, ...sides }: Tables,
   side: 'left' | 'right',
   rows: number,
 ): Promise<KeyIndex> {
@@ -219,12 +233,13 @@ function keysOf(
   const key = pairs.flatMap(({ isKey, asText, after }, column) =>
     isKey ? [{ column, name: after.name, asText }] : [],
   )
-  return indexKeys(reader, sides[side], key, rows, (fault) => {
+  const problem = (fault: KeyFault): Problem => {
     const text = faultText(fault, 'row', (row) => row + 1)
     return new Problem('bad_data', `${name}: ${text}`, {
       hint: 'Choose a key whose values are unique (--key), or leave it out to compare rows in order.',
     })
-  })
+  }
+  return indexKeys(reader, sides[side], key, rows, problem, work)
 }
 
 /** Chunks that only one table has. */
@@ -253,11 +268,12 @@ function checkSize(a: number, b: number): void {
 
 /** Aligns rows in their order: first chunks, then rows between those that both tables have. */
 async function inOrder(tables: Tables, tolerance: number, aligned: AlignedChunks): Promise<Found> {
-  const { left, right, pairs, reader } = tables
+  const { left, right, pairs, reader, work } = tables
   const all = { a: left.chunks, b: right.chunks }
-  const between = gapsBetween(
+  const between = await gapsBetween(
     all,
     numbersOf(({ id }) => id),
+    work,
   )
   // Chunks that have as many rows, at the same place of a gap.
   const candidates = between.flatMap((gap) => pairsAtSamePlace(tables, gap))
@@ -280,9 +296,9 @@ async function inOrder(tables: Tables, tolerance: number, aligned: AlignedChunks
   for (const gap of gaps) {
     const a = { from: atA, to: atA + gap.a.reduce((sum, { rows }) => sum + rows, 0) }
     const b = { from: atB, to: atB + gap.b.reduce((sum, { rows }) => sum + rows, 0) }
-    align(hashes.left, hashes.right, { a, b }, match)
-    await breathe()
-    hunks.push(...hunksOf(match, a, b))
+    await align(hashes.left, hashes.right, { a, b }, match, work)
+    for (const hunk of hunksOf(match, a, b)) hunks.push(hunk)
+    await work.take(a.to - a.from)
     atA = a.to
     atB = b.to
   }
@@ -293,12 +309,12 @@ async function inOrder(tables: Tables, tolerance: number, aligned: AlignedChunks
   return foundIn(tables, hunks, match, sure)
 }
 
-function foundIn(
-  { left, right }: Tables,
+async function foundIn(
+  { left, right, work }: Tables,
   hunks: readonly Hunk[],
   match: Int32Array,
   sure: Uint8Array,
-): Found {
+): Promise<Found> {
   const single: RowChange[] = []
   for (const { a, b } of hunks) {
     let next = b.from
@@ -306,6 +322,7 @@ function foundIn(
       for (; next < end; next++) single.push({ before: -1, after: right.rowOf(next) })
     }
     for (let row = a.from; row < a.to; row++) {
+      if (work.spend(4)) await work.pause()
       if (match[row] < 0) {
         single.push({ before: left.rowOf(row), after: -1 })
         continue
@@ -314,6 +331,7 @@ function foundIn(
       next++
     }
     addUpTo(b.to)
+    await work.take(b.to - b.from)
   }
   let count = 0
   const before = new Int32Array(match.length)
@@ -345,10 +363,14 @@ function numbersOf(idOf: (chunk: Chunk, side: 'a' | 'b') => string | undefined) 
 }
 
 /** Chunks between those that both tables have. */
-function gapsBetween({ a, b }: Chunks, numbered: ReturnType<typeof numbersOf>): Chunks[] {
+async function gapsBetween(
+  { a, b }: Chunks,
+  numbered: ReturnType<typeof numbersOf>,
+  work: Work,
+): Promise<Chunks[]> {
   const match = new Int32Array(a.length).fill(-1)
   const all = { a: { from: 0, to: a.length }, b: { from: 0, to: b.length } }
-  align(numbered(a, 'a'), numbered(b, 'b'), all, match)
+  await align(numbered(a, 'a'), numbered(b, 'b'), all, match, work)
   return hunksOf(match, all.a, all.b).map((hunk) => ({
     a: a.slice(hunk.a.from, hunk.a.to),
     b: b.slice(hunk.b.from, hunk.b.to),
@@ -356,12 +378,12 @@ function gapsBetween({ a, b }: Chunks, numbered: ReturnType<typeof numbersOf>): 
 }
 
 /** Chunks whose slices of the columns of the key are the same, in the order of both tables. */
-function pairsOfChunks(
-  { left, right, pairs }: Tables,
+async function pairsOfChunks(
+  { left, right, pairs, work }: Tables,
   a: readonly Chunk[],
   b: readonly Chunk[],
   isKey: (pair: Pair) => boolean,
-): ChunkPair[] {
+): Promise<ChunkPair[]> {
   const keys = pairs.flatMap((pair, column) => (isKey(pair) ? [column] : []))
   const shapeOf = (chunk: Chunk, side: 'a' | 'b'): string | undefined => {
     const { parts } = side === 'a' ? left : right
@@ -372,12 +394,8 @@ function pairsOfChunks(
   }
   const numbered = numbersOf(shapeOf)
   const match = new Int32Array(a.length).fill(-1)
-  align(
-    numbered(a, 'a'),
-    numbered(b, 'b'),
-    { a: { from: 0, to: a.length }, b: { from: 0, to: b.length } },
-    match,
-  )
+  const all = { a: { from: 0, to: a.length }, b: { from: 0, to: b.length } }
+  await align(numbered(a, 'a'), numbered(b, 'b'), all, match, work)
   return a.flatMap((chunk, k) => (match[k] < 0 ? [] : [{ a: chunk, b: b[match[k]] }]))
 }
 
@@ -488,9 +506,9 @@ function mostSimilar(shared: Uint16Array, n: number, m: number): [number, number
 /** How many cells each row of one run has in common with each of the other, by hunk. */
 async function sharedCells(tables: Tables, hunks: readonly Hunk[]): Promise<Uint16Array[]> {
   const counts = hunks.map(({ a, b }) => new Uint16Array((a.to - a.from) * (b.to - b.from)))
-  const rows = (side: 'a' | 'b'): Wanted =>
-    new Wanted(Int32Array.from(hunks.flatMap((hunk) => range(hunk[side].from, hunk[side].to))))
-  const [wantedA, wantedB] = [rows('a'), rows('b')]
+  const rows = (side: 'a' | 'b'): Promise<Wanted> =>
+    Wanted.of(Int32Array.from(hunks.flatMap((hunk) => range(hunk[side].from, hunk[side].to))), tables.work)
+  const [wantedA, wantedB] = [await rows('a'), await rows('b')]
   const none = new RowHashes(1)
   for (const [column, { asText }] of tables.pairs.entries()) {
     const left = await pickHashes(tables, 'left', column, wantedA)
@@ -507,8 +525,8 @@ async function sharedCells(tables: Tables, hunks: readonly Hunk[]): Promise<Uint
       }
       fromA += n
       fromB += m
+      await tables.work.take(n * m)
     }
-    await breathe()
   }
   return counts
 }

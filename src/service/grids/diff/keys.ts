@@ -1,5 +1,5 @@
 /** Finds rows by the values of their key. */
-import { breathe } from '../../../json/index.ts'
+import type { Work } from '../../../json/index.ts'
 import { type CellReader, RowHashes } from '../kernel/cells.ts'
 import { type ChunkedTable, readCells } from './chunks.ts'
 import { RowIndex } from './sequence.ts'
@@ -32,6 +32,7 @@ export async function indexKeys(
   key: readonly KeyColumn[],
   rows: number,
   problem: (fault: KeyFault) => Error,
+  work: Work,
 ): Promise<KeyIndex> {
   const fault = async (...indexes: number[]): Promise<Error> => {
     const places = indexes.map((index) => table.rowOf(index))
@@ -51,8 +52,8 @@ export async function indexKeys(
   for (let row = 0; row < rows; row++) {
     const other = index.add(row)
     if (other !== undefined) throw await fault(other, row)
+    if (work.spend(4)) await work.pause()
   }
-  await breathe()
   return { hashes, index }
 }
 

@@ -1,4 +1,5 @@
 /** Rows of two tables that are the same, in the order of both: the longest such sequence, or nearly. */
+import type { Work } from '../../../json/index.ts'
 import type { RowHashes } from '../kernel/cells.ts'
 
 /** Differences up to which the shortest edit is found (Myers, 1986): memory and time grow with their square. */
@@ -20,14 +21,20 @@ interface Gap {
 }
 
 /** Sets `match[row]` of each row of `a` to the row of `b` that it is the same as. Other rows stay as they are. */
-export function align(a: RowHashes, b: RowHashes, gap: { a: Run; b: Run }, match: Int32Array): void {
+export async function align(
+  a: RowHashes,
+  b: RowHashes,
+  gap: { a: Run; b: Run },
+  match: Int32Array,
+  work: Work,
+): Promise<void> {
   const gaps: Gap[] = [{ ...gap, depth: 0 }]
   for (let next = gaps.pop(); next; next = gaps.pop()) {
-    const { a: left, b: right, depth } = trimmedEnds(a, b, next, match)
+    const { a: left, b: right, depth } = await trimmedEnds(a, b, next, match, work)
     if (left.from === left.to || right.from === right.to) continue
     const most = depth === 0 ? MOST_EDITS : MOST_EDITS_BETWEEN
-    if (shortestEdit(a, b, left, right, most, match) || depth === MOST_DEPTH) continue
-    const anchors = anchorsOf(a, b, left, right)
+    if ((await shortestEdit(a, b, left, right, most, match, work)) || depth === MOST_DEPTH) continue
+    const anchors = await anchorsOf(a, b, left, right, work)
     if (anchors.length === 0) continue
     let [atA, atB] = [left.from, right.from]
     for (const [rowA, rowB] of [...anchors, [left.to, right.to] as const]) {
@@ -41,23 +48,36 @@ export function align(a: RowHashes, b: RowHashes, gap: { a: Run; b: Run }, match
 }
 
 /** Matches what both runs begin and end with. */
-function trimmedEnds(a: RowHashes, b: RowHashes, { a: left, b: right, depth }: Gap, match: Int32Array): Gap {
+async function trimmedEnds(
+  a: RowHashes,
+  b: RowHashes,
+  { a: left, b: right, depth }: Gap,
+  match: Int32Array,
+  work: Work,
+): Promise<Gap> {
   let { from: a0, to: a1 } = left
   let { from: b0, to: b1 } = right
-  while (a0 < a1 && b0 < b1 && a.isSame(a0, b, b0)) match[a0++] = b0++
-  while (a0 < a1 && b0 < b1 && a.isSame(a1 - 1, b, b1 - 1)) match[--a1] = --b1
+  while (a0 < a1 && b0 < b1 && a.isSame(a0, b, b0)) {
+    match[a0++] = b0++
+    if (work.spend(1)) await work.pause()
+  }
+  while (a0 < a1 && b0 < b1 && a.isSame(a1 - 1, b, b1 - 1)) {
+    match[--a1] = --b1
+    if (work.spend(1)) await work.pause()
+  }
   return { a: { from: a0, to: a1 }, b: { from: b0, to: b1 }, depth }
 }
 
 /** The shortest edit, if it has no more than `most` removed and added rows; false otherwise. */
-function shortestEdit(
+async function shortestEdit(
   a: RowHashes,
   b: RowHashes,
   left: Run,
   right: Run,
   most: number,
   match: Int32Array,
-): boolean {
+  work: Work,
+): Promise<boolean> {
   const n = left.to - left.from
   const m = right.to - right.from
   const reach = Math.min(most, n + m)
@@ -73,11 +93,13 @@ function shortestEdit(
         (diagonal !== edits && farthest[middle + diagonal - 1] < farthest[middle + diagonal + 1])
       let x = isDown ? farthest[middle + diagonal + 1] : farthest[middle + diagonal - 1] + 1
       let y = x - diagonal
+      const began = x
       while (x < n && y < m && a.isSame(left.from + x, b, right.from + y)) {
         x++
         y++
       }
       farthest[middle + diagonal] = x
+      if (work.spend(x - began + 1)) await work.pause()
       if (x < n || y < m) continue
       walkBack(history, left.from, right.from, n, m, match)
       return true
@@ -115,28 +137,39 @@ function walkBack(
 }
 
 /** Rows that are there once in each run, as many as are in the same order in both. */
-function anchorsOf(a: RowHashes, b: RowHashes, left: Run, right: Run): [number, number][] {
+async function anchorsOf(
+  a: RowHashes,
+  b: RowHashes,
+  left: Run,
+  right: Run,
+  work: Work,
+): Promise<[number, number][]> {
   const index = new RowIndex(a, left.to - left.from)
   const once = new Uint8Array(left.to - left.from).fill(1)
   for (let row = left.from; row < left.to; row++) {
     const other = index.add(row)
     if (other !== undefined) once[row - left.from] = once[other - left.from] = 0
+    if (work.spend(4)) await work.pause()
   }
   const partner = new Int32Array(left.to - left.from).fill(-1)
   for (let row = right.from; row < right.to; row++) {
+    if (work.spend(4)) await work.pause()
     const found = index.get(b, row)
     if (found === undefined || once[found - left.from] === 0) continue
     if (partner[found - left.from] >= 0) once[found - left.from] = 0
     else partner[found - left.from] = row
   }
   const pairs: [number, number][] = []
-  for (let k = 0; k < partner.length; k++)
+  for (let k = 0; k < partner.length; k++) {
     if (partner[k] >= 0 && once[k] === 1) pairs.push([left.from + k, partner[k]])
-  return ascending(pairs.map(([, row]) => row)).map((k) => pairs[k])
+    if (work.spend(1)) await work.pause()
+  }
+  const rows = pairs.map(([, row]) => row)
+  return (await ascending(rows, work)).map((k) => pairs[k])
 }
 
 /** The places of the longest ascending sequence of different numbers. */
-export function ascending(numbers: readonly number[]): number[] {
+export async function ascending(numbers: readonly number[], work: Work): Promise<number[]> {
   const before = new Int32Array(numbers.length)
   /** The place of the least number that ends a sequence of each length. */
   const ends: number[] = []
@@ -147,6 +180,7 @@ export function ascending(numbers: readonly number[]): number[] {
       if (numbers[ends[half]] < number) low = half + 1
       else high = half
     }
+    if (work.spend(4)) await work.pause()
     before[place] = low === 0 ? -1 : ends[low - 1]
     ends[low] = place
   }

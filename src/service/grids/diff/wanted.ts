@@ -1,6 +1,8 @@
 /** What is compared, and the values of some of its rows. */
+import type { Work } from '../../../json/index.ts'
 import type { Snapshot, SnapshotColumn } from '../content.ts'
 import { type CellReader, RowHashes } from '../kernel/cells.ts'
+import { mergeSort } from '../order.ts'
 import type { ChunkedTable } from './chunks.ts'
 
 /** A table, and how messages call it. */
@@ -26,6 +28,7 @@ export interface Tables {
   right: ChunkedTable
   pairs: readonly Pair[]
   reader: CellReader
+  work: Work
 }
 
 /** A row that differs, by its numbers in both tables from 0; −1 in a table that lacks it. */
@@ -42,11 +45,15 @@ export interface RowPairs {
 
 /** Rows of a table that are wanted, by ascending number: the places that they have in a list. */
 export class Wanted {
-  private readonly order: Int32Array
+  private constructor(
+    private readonly rows: Int32Array,
+    private readonly order: Uint32Array,
+  ) {}
 
-  constructor(private readonly rows: Int32Array) {
-    this.order = Int32Array.from(rows, (_, k) => k)
-    if (rows.some((row, k) => k > 0 && row < rows[k - 1])) this.order.sort((a, b) => rows[a] - rows[b])
+  static async of(rows: Int32Array, work: Work): Promise<Wanted> {
+    const order = Uint32Array.from(rows, (_, k) => k)
+    const isAscending = !rows.some((row, k) => k > 0 && row < rows[k - 1])
+    return new Wanted(rows, isAscending ? order : await mergeSort(order, (a, b) => rows[a] - rows[b], work))
   }
 
   get length(): number {

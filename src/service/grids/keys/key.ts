@@ -1,12 +1,14 @@
 /** The key of a grid: columns whose values tell its rows apart. See docs/keys.md. */
+
 import { listed } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
+import { Work } from '../../../json/index.ts'
 import { familyOf } from '../../store/column-types.ts'
 import type { Store } from '../../store/store.ts'
 import type { Layout } from '../compact.ts'
 import { columnsAre, longestText, type Snapshot, type SnapshotColumn } from '../content.ts'
 import { ChunkedTable } from '../diff/chunks.ts'
-import { faultText, indexKeys, type KeyIndex } from '../diff/keys.ts'
+import { faultText, indexKeys, type KeyFault, type KeyIndex } from '../diff/keys.ts'
 import { CellReader } from '../kernel/cells.ts'
 import type { DataCall } from '../reading-options.ts'
 import type { Table } from '../tables.ts'
@@ -86,21 +88,23 @@ export async function keysOf(
   key: readonly { column: SnapshotColumn; asText: boolean }[],
   told: { source: string; lineOf?: (row: number) => number },
 ): Promise<KeyIndex> {
+  const work = new Work()
   const table = new ChunkedTable(
     snap,
     key.map(({ column }) => column),
-    () => false,
+    work,
   )
   const { source, lineOf } = told
   const columns = key.map(({ column: { name }, asText }, column) => ({ column, name, asText }))
-  return indexKeys(reader, table, columns, table.choose(table.chunks), (fault) => {
+  const problem = (fault: KeyFault): Problem => {
     const text = lineOf ? faultText(fault, 'line', lineOf) : faultText(fault, 'row', (row) => row + 1)
     return new Problem(lineOf ? 'bad_data' : 'bad_keys', `${source}: ${text}`, {
       line: lineOf?.(fault.rows[0]),
       column: key[0].column.name,
       hint: `A key is never null, and no two rows have the same. The key is: ${listed(columns.map(({ name }) => name))}`,
     })
-  })
+  }
+  return indexKeys(reader, table, columns, table.choose(table.chunks), problem, work)
 }
 
 /** Throws unless the columns of these names tell the rows of a table apart. */

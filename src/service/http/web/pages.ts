@@ -15,6 +15,7 @@ import {
   type LogLine,
   type Outcome,
   serviceFor,
+  workOf,
 } from '../desk.ts'
 
 /**
@@ -56,7 +57,7 @@ export async function showPage(
     if (shown.viewed) service.views.count(shown.viewed)
     if (isUnchanged(request, shown.etag)) return new HttpResponse(304, headersOf(shown), null)
     const { later } = shown
-    if (later) return async () => reply({ ...shown, ...(await later(who, request.gone)) })
+    if (later) return async () => reply({ ...shown, ...(await later(who, workOf(service, caller, request))) })
     return reply(shown)
   }
   return finish(await requests.run(who, work, request.gone))

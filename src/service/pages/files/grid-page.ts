@@ -2,7 +2,7 @@ import { Problem } from '../../../contract/errors.ts'
 import { formatFid, webUrl } from '../../../contract/fid.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
 import { quoted } from '../../../contract/shell.ts'
-import { once } from '../../../json/index.ts'
+import { once, type Work } from '../../../json/index.ts'
 import { nameText, parseSort, type SortKey, sortText } from '../../../query/index.ts'
 import type { Caller, Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
@@ -140,18 +140,18 @@ export async function gridPage(
   }
   const answer = html('', { viewed: file })
   if (!selection.readsValues) return { ...answer, body: await page({ head: undefined }) }
-  const work = async (gone?: () => boolean) => {
+  const evaluate = async (work: Work) => {
     let selected: Selected = { head: undefined }
     try {
       const key = `${formatFid(file)} ${file.version} ${opened.state}`
-      selected = await selection.select(service.orders, snap, gone, key)
+      selected = await selection.select(service.orders, snap, work, key)
     } catch (error) {
       if (!isMistake(error)) throw error
       note = mistakeText(error)
     }
     return { body: once(Buffer.from(await page(selected))), type: answer.type }
   }
-  return { ...answer, later: (user, gone) => service.orders.inTurn(user, () => work(gone), gone) }
+  return { ...answer, later: (user, work) => service.orders.inTurn(user, () => evaluate(work), work.gone) }
 }
 
 function mistakeText({ message, hint }: Problem): string {
