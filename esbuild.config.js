@@ -138,6 +138,7 @@ const service = {
     service: 'src/service/index.ts',
     'draw-process': 'src/draw/process.ts',
     'columnar-worker': 'src/ingest/columnar/worker.ts',
+    'evaluation-worker': 'src/service/plots/evaluation-worker.ts',
   },
   splitting: true,
   format: 'esm',

@@ -152,6 +152,11 @@ export const limits = {
     unit: 'steps',
     what: 'the same for a request without an account',
   },
+  transform_seconds: {
+    value: 20,
+    unit: 'seconds',
+    what: 'evaluating the transforms of one figure',
+  },
   row_work: {
     value: 32_000_000,
     unit: 'steps',

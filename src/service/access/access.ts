@@ -36,6 +36,8 @@ export interface Principal {
   shareKey?: string
   /** The version of the file that is asked for, as in the `version` query parameter. */
   version?: string
+  /** Whether the client has disconnected. */
+  gone?: () => boolean
 }
 
 /** The principal used to read a plot's grids: a plot shows whatever its owner may read. */

@@ -39,6 +39,8 @@ export interface Call {
   fileName: string | undefined
   /** The If-Match header. */
   ifMatch: string | undefined
+  /** Whether the client has disconnected. */
+  gone?: () => boolean
   /** The trace that the request belongs to. */
   trace: Trace | undefined
   /** The idempotency key of this write, for a transaction on the files of `owner`. */

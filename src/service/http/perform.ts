@@ -208,6 +208,7 @@ async function callOf(asked: Asked, received: Received): Promise<OperationCall<O
     fileName: fileName === null ? received.fileName : decodeHeaderText(fileName),
     ifMatch: headers.get('if-match') ?? undefined,
     trace: traceOf(headers),
+    gone: asked.request.gone,
     writeKey: (owner) => ({
       owner,
       caller: caller?.username ?? '',

@@ -19,7 +19,10 @@ export async function drawFigure(
     chromium: environment.GRIDLINE_CHROMIUM,
   })
   try {
-    return await drawer.draw(await drawable(figure), imageOptions(figure, wanted, limits))
+    return await drawer.draw(
+      await drawable(figure, { owner: '', limits }),
+      imageOptions(figure, wanted, limits),
+    )
   } finally {
     await drawer.close()
   }

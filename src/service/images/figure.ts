@@ -24,7 +24,7 @@ export async function figureImage(
       const image = await images.draw(
         user,
         key,
-        async () => ({ text: await drawable(figure), key }),
+        async (gone) => ({ text: await drawable(figure, { owner: user, limits, gone }), key }),
         options,
         work.gone,
       )

@@ -6,6 +6,7 @@ import { Drawer, type ImageOptions, Undrawable } from '../../draw/index.ts'
 import type { RawJson } from '../../json/index.ts'
 import { Admission } from '../core/admission.ts'
 import { Lru } from '../core/lru.ts'
+import { SharedWork } from '../core/shared-work.ts'
 
 /** How long a figure that could not be drawn is not tried again, in ms. */
 const FAILURE_MS = 60_000
@@ -14,20 +15,14 @@ const FAILURE_SIZE = 1000
 
 type Kept = { image: Uint8Array } | { problem: Problem; until: number }
 
-/** An image that is being drawn, and for each request that waits for it whether its client has gone. */
-interface Drawing {
-  result: Promise<{ image: Uint8Array; key: string }>
-  askers: ((() => boolean) | undefined)[]
-}
-
-/** Draws images, a few at once, and keeps the last ones in memory by what they show. */
 /** States of plots whose missing data is remembered. */
 const MOST_NOTES = 10_000
 
+/** Draws images, a few at once, and keeps the last ones in memory by what they show. */
 export class Images {
   private readonly kept: Lru<Kept>
   private readonly notes = new Lru<{ note: string | undefined }>(MOST_NOTES, () => 1)
-  private readonly drawing = new Map<string, Drawing>()
+  private readonly drawing = new SharedWork<{ image: Uint8Array; key: string }>()
   private readonly admission: Admission
   private readonly drawer: Drawer
 
@@ -73,26 +68,18 @@ export class Images {
   async draw(
     user: string,
     key: string,
-    figure: () => Promise<{ text: Uint8Array; key: string }>,
+    figure: (gone: () => boolean) => Promise<{ text: Uint8Array; key: string }>,
     options: ImageOptions,
     gone?: () => boolean,
   ): Promise<Uint8Array> {
     const found = this.find(key)
     if (found) return found
-    const running = this.drawing.get(key)
-    if (running) {
-      running.askers.push(gone)
-      const { image, key: shown } = await running.result
-      // The plot or the access to its data has changed since: what was drawn is not what may be seen with this key.
-      return shown === key ? image : this.draw(user, key, figure, options, gone)
-    }
-    const askers = [gone]
-    const nobody = (): boolean => askers.every((one) => one?.() === true)
-    const result = this.admission
-      .run(
+    const isOthers = this.drawing.has(key)
+    const { image, key: shown } = await this.drawing.run(key, gone, (allGone) =>
+      this.admission.run(
         user,
         async () => {
-          const { text, key: shown } = await figure()
+          const { text, key: shown } = await figure(allGone)
           try {
             const image = await this.drawer.draw(text, options)
             this.kept.set(shown, { image })
@@ -103,11 +90,11 @@ export class Images {
             throw error
           }
         },
-        nobody,
-      )
-      .finally(() => this.drawing.delete(key))
-    this.drawing.set(key, { result, askers })
-    return (await result).image
+        allGone,
+      ),
+    )
+    // The plot or the access to its data has changed since: what was drawn is not what may be seen with this key.
+    return isOthers && shown !== key ? this.draw(user, key, figure, options, gone) : image
   }
 
   close(): Promise<void> {

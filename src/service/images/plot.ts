@@ -47,8 +47,8 @@ export async function plotImage(
   const headers = missing === undefined ? undefined : { [MISSING_HEADER]: encodeURIComponent(missing) }
   const found = images.find(key)
   if (found) return { body: once(found), type, etag, ownSiteOnly, headers }
-  const live = async () => {
-    const opened = await openDrawn(service, asked)
+  const live = async (gone: () => boolean) => {
+    const opened = await openDrawn(service, { ...asked, gone })
     const text = await wholeFigure(opened, limits.image_figure_bytes)
     if (!text)
       throw new Problem(

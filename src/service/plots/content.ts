@@ -1,7 +1,7 @@
 import { listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
-import { bytesText } from '../../contract/limits.ts'
+import { bytesText, type Limits } from '../../contract/limits.ts'
 import type { QueryOf } from '../../contract/operations/index.ts'
 import { acceptedBefore, type Bytes, joinInTurns, once, parseRaw, RawJson } from '../../json/index.ts'
 import { type AuthorizedFile, authorizeCall, type FileRequest, type Principal } from '../access/access.ts'
@@ -19,10 +19,10 @@ import { type ContentRow, storedOf } from '../store/plots.ts'
 import type { Readers } from '../store/store.ts'
 import { loadText } from '../store/texts.ts'
 import { isTransposed } from './data-attributes.ts'
+import { type EvaluationRequest, evaluate } from './evaluation.ts'
 import { missingAnnotation, pointsNote, referencesOf, withData } from './figure.ts'
 import type { Ranges } from './points/axes.ts'
 import { isOfPoints } from './points/choice.ts'
-import { reducedFigure } from './points/figure.ts'
 import { type Reduction, reductionOf } from './points/reduction.ts'
 import { type Reference, scanFigure } from './scan.ts'
 import { type Shown, shownGrids, stateOfFigure, trimmedGrids } from './shown.ts'
@@ -102,6 +102,9 @@ export interface LiveFigure {
   reduction?: Reduction
   /** The parts of axes that are shown. */
   ranges?: Ranges
+  limits: Limits
+  /** Whether nobody waits for it any more. */
+  gone?: () => boolean
 }
 
 /** Opens a plot for reading with its data. Throws `not_found` if the caller may not read it. */
@@ -126,7 +129,16 @@ export async function openFigure(
     shown: await shownGrids(service, readers, file.owner, sources, asked, at),
     state: await stateOfFigure(readers, file, content, asked, at),
   }))
-  return { file, state, figure, references, withArrays, shown: at ? await trimmedGrids(shown) : shown }
+  return {
+    file,
+    state,
+    figure,
+    references,
+    withArrays,
+    shown: at ? await trimmedGrids(shown) : shown,
+    limits: service.limits,
+    gone: asked.gone,
+  }
 }
 
 /**
@@ -169,31 +181,17 @@ async function* evaluated(live: LiveFigure, written: Bytes, isDrawn = false): By
       )
     parts.push(part)
   }
-  yield await transformedText(JSON.parse((await joinInTurns(parts)).toString('utf8')), isDrawn, live.ranges)
+  const { ranges, file, limits, gone } = live
+  yield await evaluate(await joinInTurns(parts), { isDrawn, ranges }, { owner: file.owner, limits, gone })
 }
 
 /** Figures smaller than this have so few points that all are drawn, in bytes. */
 const SMALL_BYTES = 64 * 1024
 
 /** The text of a figure with data, as it is drawn: with the transforms of its traces evaluated, and its large traces reduced. */
-export async function drawable(figure: RawJson): Promise<Buffer> {
+export async function drawable(figure: RawJson, request: EvaluationRequest): Promise<Buffer> {
   if (!hasTransforms(figure) && figure.end - figure.start < SMALL_BYTES) return figure.bytes
-  return transformedText(figure.value() as object, true)
-}
-
-async function transformedText(figure: object, isDrawn: boolean, ranges?: Ranges): Promise<Buffer> {
-  const { transformed } = await import('./transforms/index.ts')
-  const whole = (await transformed(figure)) as { data?: unknown; layout?: unknown }
-  if (!isDrawn) return Buffer.from(JSON.stringify(whole))
-  const { figure: reduced, drawn: points, of } = reducedFigure(whole, ranges)
-  return Buffer.from(JSON.stringify(points < of ? withPointsNote(reduced, points, of) : reduced))
-}
-
-/** The figure with the note of how many points are drawn. */
-function withPointsNote(figure: { layout?: unknown }, points: number, of: number): object {
-  const layout = typeof figure.layout === 'object' && figure.layout !== null ? figure.layout : {}
-  const given = 'annotations' in layout && Array.isArray(layout.annotations) ? layout.annotations : []
-  return { ...figure, layout: { ...layout, annotations: [...given, pointsNote(points, of)] } }
+  return evaluate(figure.bytes, { isDrawn: true }, request)
 }
 
 export function hasTransforms(figure: RawJson): boolean {

@@ -5,6 +5,7 @@ import { authorizeCall, type FileRequest } from '../access/access.ts'
 import { isStillSignedIn } from '../accounts/sessions.ts'
 import type { Service } from '../core/context.ts'
 import { Lru } from '../core/lru.ts'
+import { SharedWork } from '../core/shared-work.ts'
 import type { Readers } from '../store/store.ts'
 import {
   contentOf,
@@ -67,7 +68,7 @@ export class LiveFigures {
   /** Owners of plots that have streams. */
   private readonly followed = new Map<string, Followed>()
   private readonly figures = new Lru<Buffer>(KEPT_BYTES, ({ length }) => length)
-  private readonly reading = new Map<string, Promise<{ text: Buffer | undefined; state: string }>>()
+  private readonly reading = new SharedWork<{ text: Buffer | undefined; state: string }>()
   /** Open streams by user or address. */
   private readonly streams = new Map<string, number>()
   private closed = false
@@ -110,13 +111,9 @@ export class LiveFigures {
     const kept = this.kept(state, form)
     if (kept) return once(kept)
     const key = `${state} ${form}`
-    let reading = this.reading.get(key)
-    if (!reading) {
-      const live = forms[form].open(service, asked, stored)
-      reading = live.then((one) => this.read(one, form)).finally(() => this.reading.delete(key))
-      this.reading.set(key, reading)
-    }
-    const found = await reading
+    const found = await this.reading.run(key, asked.gone, async (gone) =>
+      this.read(await forms[form].open(service, { ...asked, gone }, stored), form),
+    )
     // Who began to read may see more by now, or the data has changed: then it is read again for this caller.
     if (found.text && found.state === state) return once(found.text)
     return forms[form].write(await forms[form].open(service, asked, stored))
@@ -128,10 +125,9 @@ export class LiveFigures {
     if (kept) return once(kept)
     const key = `${live.state} drawn`
     const reduced = { ...live, reduction: await reductionOf(live) }
-    const reading =
-      this.reading.get(key) ?? this.read(reduced, 'drawn').finally(() => this.reading.delete(key))
-    this.reading.set(key, reading)
-    const { text } = await reading
+    const { text } = await this.reading.run(key, live.gone, (gone) =>
+      this.read({ ...reduced, gone }, 'drawn'),
+    )
     return text ? once(text) : drawn(reduced)
   }
 

@@ -49,7 +49,7 @@ export async function showPage(
   const who = caller?.username ?? addressOf(request)
   const work = async (): Promise<Outcome<HttpResponse>> => {
     const shown = await answer(serviceFor(service, place.username || (caller?.username ?? '')), {
-      principal: { caller, shareKey, version },
+      principal: { caller, shareKey, version, gone: request.gone },
       query,
       who,
       ...place,

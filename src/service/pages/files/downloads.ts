@@ -18,8 +18,8 @@ import { signedPrincipal } from './signed.ts'
 
 /** A request to read the content of a file. */
 export function reading(principal: Principal, fid: Fid) {
-  const { caller, shareKey, version } = principal
-  return { caller, shareKey, version, operation: 'files.content' as const, fid, filetype: undefined }
+  const { caller, shareKey, version, gone } = principal
+  return { caller, shareKey, version, gone, operation: 'files.content' as const, fid, filetype: undefined }
 }
 
 function attachment(filename: string, extension: string): string {

@@ -64,7 +64,7 @@ export async function signedPrincipal(
   const size = SIZES.find((name) => query.has(name))
   if (size !== undefined)
     throw new Problem('invalid_request', `${size}: a signed link is of one size`, { field: size })
-  return { ...asOwner(fid.owner), version }
+  return { ...asOwner(fid.owner), version, gone: principal.gone }
 }
 
 /** Returns whether the draft still exists, the plot is not in the trash, and the data of the review is stored. */

@@ -1,0 +1,20 @@
+/** A thread that evaluates one figure: sorting and grouping millions of points would delay all other requests. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { Problem } from '../../contract/errors.ts'
+import type { EvaluationAnswer, EvaluationJob } from './evaluation.ts'
+import { evaluateText } from './evaluation-text.ts'
+
+const { text, options } = workerData as EvaluationJob
+
+function answer(message: EvaluationAnswer, transfer: ArrayBuffer[] = []): void {
+  parentPort!.postMessage(message, transfer)
+}
+
+evaluateText(text, options).then(
+  (found) => answer({ text: found }, [found.buffer as ArrayBuffer]),
+  (error: unknown) => {
+    if (!(error instanceof Problem)) throw error
+    const { code, message, hint, field } = error
+    answer({ problem: { code, message, hint, field } })
+  },
+)
