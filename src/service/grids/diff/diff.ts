@@ -85,8 +85,8 @@ export async function diffTables(before: Side, after: Side, options: DiffOptions
       removed,
       moved: await movedOf(pairs, work),
       rows: {
-        added: found.single.filter((change) => change.before < 0).length,
-        removed: found.single.filter((change) => change.after < 0).length,
+        added: count(found.single, (change) => change.before < 0),
+        removed: count(found.single, (change) => change.after < 0),
         changed: cells.count + aligned.changes.length,
       },
       cells: cells.byPair.map((count, k) => count + aligned.cells[k]),
@@ -97,17 +97,35 @@ export async function diffTables(before: Side, after: Side, options: DiffOptions
   }
 }
 
+function count(changes: readonly RowChange[], isCounted: (change: RowChange) => boolean): number {
+  let found = 0
+  for (const change of changes) if (isCounted(change)) found++
+  return found
+}
+
 /** Sorts changes by their rows; removed rows come before what is at their place. */
 async function inPlace(changes: RowChange[], work: Work): Promise<RowChange[]> {
   const place = ({ before: a, after: b }: RowChange): number => (b < 0 ? a : b)
   const compare = (a: RowChange, b: RowChange): number =>
     place(a) - place(b) || Number(a.after >= 0) - Number(b.after >= 0)
-  const order = await mergeSort(
-    Uint32Array.from(changes, (_, k) => k),
-    (a, b) => compare(changes[a], changes[b]) || a - b,
-    work,
-  )
-  return Array.from(order, (k) => changes[k])
+  const rows = await numbered(changes.length, work)
+  const order = await mergeSort(rows, (a, b) => compare(changes[a], changes[b]) || a - b, work)
+  const sorted: RowChange[] = new Array(changes.length)
+  for (let k = 0; k < sorted.length; k++) {
+    sorted[k] = changes[order[k]]
+    if (work.spend(1)) await work.pause()
+  }
+  return sorted
+}
+
+/** The numbers from 0 up to a count. */
+async function numbered(count: number, work: Work): Promise<Uint32Array> {
+  const numbers = new Uint32Array(count)
+  for (let k = 0; k < count; k++) {
+    numbers[k] = k
+    if (work.spend(1)) await work.pause()
+  }
+  return numbers
 }
 
 /** Rows that are in one table only, and rows of both that may differ: by their numbers among those that are read. */
@@ -304,7 +322,11 @@ async function inOrder(tables: Tables, tolerance: number, aligned: AlignedChunks
   }
   // Rows that are the same, but perhaps for numbers, have a partner already.
   const isSure = tolerance === 0
-  const sure = isSure ? Uint8Array.from(match, (other) => (other >= 0 ? 1 : 0)) : new Uint8Array(rowsA)
+  const sure = new Uint8Array(rowsA)
+  for (let row = 0; isSure && row < rowsA; row++) {
+    if (match[row] >= 0) sure[row] = 1
+    if (work.spend(1)) await work.pause()
+  }
   await pairRows(tables, hunks, match)
   return foundIn(tables, hunks, match, sure)
 }

@@ -164,16 +164,18 @@ async function anchorsOf(
     if (partner[k] >= 0 && once[k] === 1) pairs.push([left.from + k, partner[k]])
     if (work.spend(1)) await work.pause()
   }
-  const rows = pairs.map(([, row]) => row)
+  const rows = new Int32Array(pairs.length)
+  for (let k = 0; k < rows.length; k++) rows[k] = pairs[k][1]
   return (await ascending(rows, work)).map((k) => pairs[k])
 }
 
 /** The places of the longest ascending sequence of different numbers. */
-export async function ascending(numbers: readonly number[], work: Work): Promise<number[]> {
+export async function ascending(numbers: ArrayLike<number>, work: Work): Promise<number[]> {
   const before = new Int32Array(numbers.length)
   /** The place of the least number that ends a sequence of each length. */
   const ends: number[] = []
-  for (const [place, number] of numbers.entries()) {
+  for (let place = 0; place < numbers.length; place++) {
+    const number = numbers[place]
     let [low, high] = [0, ends.length]
     while (low < high) {
       const half = (low + high) >> 1

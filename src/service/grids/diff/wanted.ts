@@ -51,8 +51,13 @@ export class Wanted {
   ) {}
 
   static async of(rows: Int32Array, work: Work): Promise<Wanted> {
-    const order = Uint32Array.from(rows, (_, k) => k)
-    const isAscending = !rows.some((row, k) => k > 0 && row < rows[k - 1])
+    const order = new Uint32Array(rows.length)
+    let isAscending = true
+    for (let k = 0; k < rows.length; k++) {
+      order[k] = k
+      if (k > 0 && rows[k] < rows[k - 1]) isAscending = false
+      if (work.spend(1)) await work.pause()
+    }
     return new Wanted(rows, isAscending ? order : await mergeSort(order, (a, b) => rows[a] - rows[b], work))
   }
 

@@ -1,0 +1,186 @@
+/** Whatever a stranger asks for, requests of others are answered meanwhile. */
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createService, createUser } from '../../src/service/index.ts'
+import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
+
+/** Processor time of all threads in one turn of the event loop, in ms: time is no measure on a busy machine. */
+const MAX_TURN_MS = 400
+const LONG = process.env.GRIDLINE_TEST_LONG === '1'
+const folder = temporaryFolder()
+let test: TestService
+const grids: Record<string, string> = {}
+
+/** Rows of a text as long as a book, of small numbers, and the same numbers the other way round. */
+const tables: Record<string, () => string> = {
+  book: () => `t,n\n${Array.from({ length: 20 }, (_, k) => `${'a'.repeat(400_000)},${k}`).join('\n')}\n`,
+  numbers: () =>
+    `x,y,g\n${Array.from({ length: 600_000 }, (_, k) => `${(k * 7919) % 600_000},${k % 97},${k % 9}`).join('\n')}\n`,
+  reversed: () =>
+    `x,y,g\n${Array.from({ length: 600_000 }, (_, n) => 599_999 - n)
+      .map((k) => `${(k * 7919) % 600_000},${k % 97},${k % 9}`)
+      .join('\n')}\n`,
+  one: () => 't\nx\n',
+}
+
+beforeAll(async () => {
+  const service = await createService({
+    database: `sqlite:${folder.path}/test.db`,
+    url: URL_OF_TESTS,
+    environment: {},
+  })
+  test = new TestService(service)
+  test.keys.set('alice', (await createUser(service.store, 'alice')).api_key)
+  for (const [name, csv] of Object.entries(tables)) {
+    const headers = {
+      'content-type': 'text/csv',
+      'x-file-name': `${name}.csv`,
+      'gridline-world-readable': 'true',
+    }
+    grids[name] = (
+      await test.ask('alice', 'POST', '/v2/grids/upload', { body: csv(), headers })
+    ).json.file.fid
+  }
+})
+afterAll(async () => {
+  await test.service.close()
+  folder.remove()
+})
+
+/** Runs a request of a stranger. Returns its status, and the most processor time that a turn took meanwhile, in ms. */
+async function worstTurn(
+  method: string,
+  path: string,
+  json?: unknown,
+): Promise<{ status: number; ms: number }> {
+  let isOver = false
+  let worst = 0
+  let before = process.cpuUsage()
+  const look = (): void => {
+    const { user, system } = process.cpuUsage(before)
+    before = process.cpuUsage()
+    worst = Math.max(worst, (user + system) / 1000)
+    if (!isOver) setImmediate(look)
+  }
+  setImmediate(look)
+  const { status } = await test.ask(undefined, method, path, json === undefined ? {} : { json })
+  isOver = true
+  await new Promise((next) => setImmediate(next))
+  return { status, ms: worst }
+}
+
+const query = (values: Record<string, string>): string => `${new URLSearchParams(values)}`
+const uidOf = async (grid: string, name: string): Promise<string> =>
+  (await test.ask('alice', 'GET', `/v2/grids/${grids[grid]}`)).json.cols.find(
+    (one: { name: string }) => one.name === name,
+  ).uid
+
+const pattern = fc
+  .array(fc.constantFrom('a', '_', '%', 'b', 'aaaaaaa', '%_a'), { minLength: 1, maxLength: 60 })
+  .map((parts) => `t ${parts.length % 2 === 0 ? 'like' : 'ilike'} '%${parts.join('').slice(0, 200)}%'`)
+
+it('conditions on long texts delay nobody', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(pattern, { minLength: 1, maxLength: 30 }), async (patterns) => {
+      const where = patterns.join(' or ').slice(0, 9_000)
+      const content = `/v2/grids/${grids.book}/content?${query({ format: 'csv', columns: 'n', where })}`
+      const described = `/v2/grids/${grids.book}/describe?${query({ where })}`
+      for (const path of [content, described]) {
+        const { ms } = await worstTurn('GET', path)
+        expect(ms, path.slice(0, 300)).toBeLessThan(MAX_TURN_MS)
+      }
+    }),
+    { numRuns: LONG ? 20 : 2 },
+  )
+})
+
+it('a pattern that backtracks is matched in linear time', async () => {
+  const where = `t like '%_${'a'.repeat(200)}b%'`
+  const { status, ms } = await worstTurn(
+    'GET',
+    `/v2/grids/${grids.book}/content?${query({ format: 'csv', where })}`,
+  )
+  expect([status, ms < MAX_TURN_MS]).toEqual([200, true])
+})
+
+const transforms: Record<string, (values: { x: string; g: string }) => object[]> = {
+  trend: () => [{ type: 'trend' }],
+  mean: () => [{ type: 'trend', method: 'mean', window: 500 }],
+  order: () => Array.from({ length: 5 }, () => ({ type: 'order', target: 'y' })),
+  sort: () => [{ type: 'sort', target: 'y' }],
+  filter: () => [{ type: 'filter', target: 'y', operation: '>', value: 3 }],
+  median: () => [{ type: 'aggregate', groups: 'y', aggregations: [{ target: 'x', func: 'median' }] }],
+  groupby: ({ g }) => [{ type: 'groupby', groupssrc: g }],
+  top: () => [{ type: 'top', target: 'y', labels: 'x', count: 5, other: true }],
+}
+
+it.each(LONG ? Object.keys(transforms) : ['trend', 'order', 'median'])(
+  'a chart with 600,000 points and the transform %s delays nobody',
+  async (name) => {
+    const [x, y, g] = await Promise.all(['x', 'y', 'g'].map((column) => uidOf('numbers', column)))
+    const of = (uid: string): string => `${grids.numbers}:${uid}`
+    const trace = {
+      type: 'scatter',
+      xsrc: of(x),
+      ysrc: of(y),
+      transforms: transforms[name]({ x: of(x), g: of(g) }),
+    }
+    const made = await test.ask('alice', 'POST', '/v2/plots', {
+      json: { figure: { data: [trace], layout: {} }, filename: name, world_readable: true },
+    })
+    const [owner, id] = made.json.file.fid.split(':')
+    const { status, ms } = await worstTurn('GET', `/~${owner}/${id}.json`)
+    expect(status).toBe(200)
+    expect(ms).toBeLessThan(MAX_TURN_MS)
+  },
+)
+
+it('thousands of rules delay nobody', async () => {
+  const columns = Array.from({ length: 5_000 }, (_, k) => ({ name: 't', pattern: `x${k}` }))
+  const { ms } = await worstTurn('POST', `/v2/grids/${grids.one}/check`, { checks: { columns } })
+  expect(ms).toBeLessThan(MAX_TURN_MS)
+})
+
+it.each([
+  ['differences of two tables', () => `/v2/grids/${grids.numbers}/diff?${query({ base: grids.reversed })}`],
+  [
+    'differences by key',
+    () => `/v2/grids/${grids.numbers}/diff?${query({ base: grids.reversed, key: 'x' })}`,
+  ],
+  [
+    'sorted rows',
+    () => `/v2/grids/${grids.numbers}/content?${query({ format: 'csv', sort: 'y,-x', head: '10' })}`,
+  ],
+  [
+    'a sorted page',
+    () => `/~alice/${grids.numbers.split(':')[1]}/?${query({ sort: '-y', where: 'g > 2 or y < 5' })}`,
+  ],
+  [
+    'statistics',
+    () => `/v2/grids/${grids.numbers}/describe?${query({ where: 'x % 7 = 1 and y between 3 and 90' })}`,
+  ],
+  [
+    'a condition of many operators',
+    () =>
+      `/v2/grids/${grids.numbers}/content?${query({ format: 'csv', head: '1', where: Array.from({ length: 300 }, (_, k) => `x = ${-k - 1}`).join(' or ') })}`,
+  ],
+])('%s delay nobody', async (_, path) => {
+  const { status, ms } = await worstTurn('GET', path())
+  expect(status).toBe(200)
+  expect(ms).toBeLessThan(MAX_TURN_MS)
+})
+
+it('a stranger may spend less than a user, and is told which limit it is', async () => {
+  const service = await createService({
+    database: `sqlite:${folder.path}/test.db`,
+    url: URL_OF_TESTS,
+    environment: { GRIDLINE_LIMIT_ANONYMOUS_WORK: '100000' },
+  })
+  const strict = new TestService(service)
+  strict.keys.set('alice', test.keys.get('alice')!)
+  const path = `/v2/grids/${grids.numbers}/describe`
+  const { status, json } = await strict.ask(undefined, 'GET', path)
+  expect([status, json.errors[0].message]).toEqual([413, expect.stringContaining('limit anonymous_work')])
+  expect((await strict.ask('alice', 'GET', path)).status).toBe(200)
+  await service.close()
+})
