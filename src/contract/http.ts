@@ -45,7 +45,7 @@ export class HttpResponse {
   /** Close the connection without waiting for the rest of the request. */
   hangUp = false
   /** Values of Set-Cookie: the only header that a response can have several times. */
-  cookies: string[] = []
+  readonly cookies: string[] = []
 
   constructor(
     readonly status: number,

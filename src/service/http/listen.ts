@@ -1,16 +1,11 @@
 import { once } from 'node:events'
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
-import { type AddressInfo, isIP } from 'node:net'
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http'
+import { type AddressInfo, isIP, type Socket } from 'node:net'
 import { errorBody, Problem } from '../../contract/errors.ts'
 import type { HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { breathe, turnIsLong } from '../../json/index.ts'
+import { Acceptors } from './acceptors.ts'
 import { announcedBytes, SMALL_BYTES, whenArrived } from './arrival.ts'
 
 /** The service behind the HTTP listener. */
@@ -84,9 +79,17 @@ export function listen(
     },
   )
   server.timeout = SILENCE_MS
-  server.maxConnections = limits.connections
-  // Idle connections make room for new ones.
-  server.on('drop', () => server.closeIdleConnections())
+  const open = new Set<Socket>()
+  server.prependListener('connection', (socket: Socket) => {
+    if (open.size >= limits.connections) {
+      // Idle connections make room for new ones.
+      server.closeIdleConnections()
+      socket.destroy()
+      return
+    }
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const reasons = new Map([
@@ -106,6 +109,7 @@ export function listen(
       )
     })
     server.listen({ port, host, backlog: limits.connections }, () => {
+      const acceptors = new Acceptors(server, (socket) => server.emit('connection', socket))
       resolve({
         port: (server.address() as AddressInfo).port,
         async stop(grace = 10_000) {
@@ -114,19 +118,20 @@ export function listen(
           // Streams of events never end on their own.
           for (const stream of streams) stream.destroy()
           const until = performance.now() + Math.min(grace, LINGER_MS)
-          while ((await connectionsOf(server)) > 0 && performance.now() < until)
-            await new Promise((next) => setTimeout(next, 10))
+          while (open.size > 0 && performance.now() < until) await new Promise((next) => setTimeout(next, 10))
           await new Promise<void>((done) => {
             const cut = setTimeout(() => {
               for (const [response, request] of running) if (!request.complete) response.destroy()
             }, grace)
             const end = setTimeout(() => server.closeAllConnections(), grace === 0 ? 0 : grace + ANSWER_MS)
-            server.close(() => {
+            acceptors.close()
+            server.close()
+            server.closeIdleConnections()
+            whenEmpty(open, () => {
               clearTimeout(cut)
               clearTimeout(end)
               done()
             })
-            server.closeIdleConnections()
           })
         },
       })
@@ -134,8 +139,11 @@ export function listen(
   })
 }
 
-function connectionsOf(server: Server): Promise<number> {
-  return new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)))
+/** Calls `then` once all connections of a set have closed. */
+function whenEmpty(open: ReadonlySet<Socket>, then: () => void): void {
+  const [one] = open
+  if (one) one.once('close', () => whenEmpty(open, then))
+  else then()
 }
 
 /** Whether a URL is a health endpoint, which is answered at any load. */

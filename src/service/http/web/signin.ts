@@ -72,7 +72,10 @@ export const signInReturn = inTurn(async (desk, asked) => {
     authenticator.forget()
     const opening = { owner: username, scopes: 'read,write', key_hash: null }
     const session = await openSession(store, 'session', opening, PERSON_MS)
-    return signedIn(desk, session, localPath(next))
+    const reply = signedIn(desk, session, localPath(next))
+    // State and verifier are of no use any more.
+    reply.cookies.push(leaving(service.url, '', 0))
+    return reply
   } catch (error) {
     return refusedPage(error, '/', people.name, line)
   }
@@ -150,8 +153,7 @@ function signedIn(
 ): HttpResponse {
   if (!session) return page(403, signInPage(next, service.people?.name, EXPIRED))
   const seconds = Math.max(1, Math.floor((session.expires_at - Date.now()) / 1000))
-  // State and verifier of the identity provider are of no use any more.
-  return redirect(next, cookie(service.url, session.token, seconds), leaving(service.url, '', 0))
+  return redirect(next, cookie(service.url, session.token, seconds))
 }
 
 async function fieldsOf(request: HttpRequest, limits: Limits) {
@@ -168,7 +170,7 @@ function page(status: number, html: string, headers: Record<string, string> = {}
   return new HttpResponse(status, { ...PAGE_HEADERS, 'cache-control': 'no-store', ...headers }, html)
 }
 
-function redirect(location: string, ...cookies: string[]): HttpResponse {
+function redirect(location: string, cookie: string): HttpResponse {
   const headers = {
     // Headers have no other characters.
     location: location.replace(/[^!-~]+/gu, encodeURIComponent),
@@ -176,6 +178,6 @@ function redirect(location: string, ...cookies: string[]): HttpResponse {
     'referrer-policy': 'no-referrer',
   }
   const reply = new HttpResponse(303, headers, null)
-  reply.cookies = cookies
+  reply.cookies.push(cookie)
   return reply
 }

@@ -1,0 +1,49 @@
+/**
+ * Node accepts one connection of a listening socket in each turn of its event loop: under load, new clients and health
+ * checks wait for seconds until they are accepted. Each further handle of the same socket accepts one more.
+ */
+import type { SendHandle } from 'node:child_process'
+import { createServer, type Server, type Socket } from 'node:net'
+
+/** Further handles of the listening socket. */
+const HANDLES = 8
+
+/** What the child does: it sends the handle back, each time as a new one. It accepts nothing itself. */
+const CHILD = `process.once('message', (count, handle) => {
+  let sent = 0
+  const next = () => (sent++ < count ? process.send(sent, handle, { keepOpen: true }, next) : process.disconnect())
+  next()
+})`
+
+/** Handles that accept connections for a server. */
+export class Acceptors {
+  private readonly servers: Server[] = []
+  private isClosed = false
+
+  /** Begins to accept more connections in each turn. `accept` gets them. Without a child process, nothing changes. */
+  constructor(server: Server, accept: (socket: Socket) => void) {
+    if (process.platform === 'win32') return
+    const { spawn } = process.getBuiltinModule('node:child_process')
+    const child = spawn(process.execPath, ['-e', CHILD], {
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      env: {},
+    })
+    child.unref()
+    child.on('error', () => {})
+    child.on('message', (_: unknown, handle: unknown) => {
+      if (!handle) return
+      const more = createServer({ noDelay: true, highWaterMark: 64 * 1024 }, accept)
+      more.on('error', () => {})
+      more.listen({ _handle: handle } as never)
+      this.servers.push(more)
+      if (this.isClosed) more.close()
+    })
+    child.send(HANDLES, (server as unknown as { _handle: SendHandle })._handle, {}, () => {})
+  }
+
+  /** Accepts no more connections. Open ones stay open. */
+  close(): void {
+    this.isClosed = true
+    for (const server of this.servers) server.close()
+  }
+}
