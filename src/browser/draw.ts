@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 // Runs in the page that draws images. The page has no network and a strict policy: see src/draw/pages.ts.
+import { imagesIn, isOwnImage } from '../contract/figure-images.ts'
 import { withToday } from './older.ts'
 import { type Figure, loadGeo, needsGeo, withoutTiles } from './plotly.ts'
 import { fitOf, needsFit, themed } from './theme/index.ts'
@@ -21,7 +22,7 @@ declare global {
 }
 
 window.drawFigure = async (text, wanted) => {
-  const { data, layout } = parsed(text)
+  const { data, layout } = withOwnImages(parsed(text))
   const given = inUtc(withToday({ data: data ?? [], layout: layout ?? {}, config: { staticPlot: true } }))
   const { width, height } = wanted
   const figure = themed(
@@ -31,6 +32,36 @@ window.drawFigure = async (text, wanted) => {
   if (needsGeo(figure)) await loadGeo('/plotly-geo.js')
   const image = await imageOf(figure, wanted)
   return wanted.format === 'svg' ? `${SVG}${encodeURIComponent(cleaned(image))}` : image
+}
+
+/**
+ * The figure with the images that are in itself. An SVG among them loads nothing and runs nothing: Chromium would wait
+ * for it for ever.
+ */
+function withOwnImages(figure: Figure): Figure {
+  for (const image of imagesIn(figure).values()) {
+    if (!isOwnImage(image)) image.source = ''
+    else if (SVG_IMAGE.test(image.source as string)) image.source = ownSvg(image.source as string)
+  }
+  return figure
+}
+
+const SVG_IMAGE = /^data:image\/svg\+xml/i
+
+function ownSvg(source: string): string {
+  try {
+    const comma = source.indexOf(',')
+    const body = source.slice(comma + 1)
+    const text = /;base64$/i.test(source.slice(0, comma)) ? utf8(atob(body)) : decodeURIComponent(body)
+    return `${SVG}${encodeURIComponent(cleaned(`,${encodeURIComponent(text)}`, OWN_LINK))}`
+  } catch {
+    // It is no SVG.
+    return ''
+  }
+}
+
+function utf8(bytes: string): string {
+  return new TextDecoder().decode(Uint8Array.from(bytes, (c) => c.charCodeAt(0)))
 }
 
 /** An image of a figure, drawn again if its texts must move. */
@@ -64,12 +95,14 @@ function parsed(text: string) {
 
 const SVG = 'data:image/svg+xml,'
 const LINK = /^(https?:|mailto:|#|data:image\/(png|jpeg|gif|webp);)/i
+/** Links of an image inside of a figure: nothing is loaded. */
+const OWN_LINK = /^(#|data:image\/(png|jpeg|gif|webp);)/i
 
 /**
  * Removes scripts and event handlers from an SVG image. Texts of a figure can add attributes to it, and a saved image
  * is opened without our policy.
  */
-function cleaned(image: string): string {
+function cleaned(image: string, link = LINK): string {
   const text = decodeURIComponent(image.slice(image.indexOf(',') + 1))
   const tree = new DOMParser().parseFromString(text, 'image/svg+xml')
   if (tree.querySelector('parsererror')) throw new Error('the image is not well-formed')
@@ -85,7 +118,7 @@ function cleaned(image: string): string {
     for (const { name, localName, value } of [...element.attributes])
       if (
         /^on/i.test(localName) ||
-        (localName === 'href' && !LINK.test(value.trim())) ||
+        (localName === 'href' && !link.test(value.trim())) ||
         // A saved image asks no other address when it is opened.
         /url\(\s*['"]?(?!\s*['"]?(#|data:))/i.test(value) ||
         localName === 'autofocus'

@@ -179,3 +179,6 @@ export function prefixed(headers: { get(name: string): string | null }, name: st
 
 /** What an image of a plot does not show because its data is gone, as a percent-encoded text. Absent otherwise. */
 export const MISSING_HEADER = 'gridline-missing'
+
+/** What an image leaves out, although it is drawn, as a percent-encoded text. Absent otherwise. */
+export const WARNING_HEADER = 'gridline-warning'

@@ -4,7 +4,8 @@ import { buffer } from 'node:stream/consumers'
 import { chartChoices } from '../../charts/types.ts'
 import { resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import { MISSING_HEADER } from '../../contract/headers.ts'
+import { imagesNote } from '../../contract/figure-images.ts'
+import { MISSING_HEADER, WARNING_HEADER } from '../../contract/headers.ts'
 import { type ImageFormat, imageFormats } from '../../contract/operations/index.ts'
 import { once } from '../../json/index.ts'
 import { chartFor } from '../charts/charts.ts'
@@ -138,6 +139,8 @@ async function drawFile(context: Context, file: string, wanted: Wanted) {
   const { text, name } = await readFigure(file)
   const { drawFigure } = await import('../../service/index.ts')
   const image = await drawFigure(text, wanted, context.environment)
+  const omitted = imagesNote(JSON.parse(text))
+  if (omitted) context.messages.warning(omitted)
   return { image, name: name ?? 'figure' }
 }
 
@@ -169,5 +172,7 @@ async function drawPlot(context: Context, plot: string, wanted: Wanted) {
       hint: 'No image was saved. Add the column to its grid again, or change the chart.',
     })
   }
+  const omitted = response.headers[WARNING_HEADER]
+  if (omitted !== undefined) context.messages.warning(decodeURIComponent(omitted))
   return { image: await buffer(response.bytes()), name: filename.replace(/[/\\]/g, '_') }
 }

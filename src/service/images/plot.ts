@@ -1,8 +1,9 @@
 import { Problem } from '../../contract/errors.ts'
-import { MISSING_HEADER } from '../../contract/headers.ts'
+import { imagesNote } from '../../contract/figure-images.ts'
+import { MISSING_HEADER, WARNING_HEADER } from '../../contract/headers.ts'
 import { bytesText } from '../../contract/limits.ts'
 import { imageTypes } from '../../contract/operations/index.ts'
-import { acceptedBefore, type Bytes, once, parseRaw } from '../../json/index.ts'
+import { acceptedBefore, type Bytes, once, parseRaw, type RawJson } from '../../json/index.ts'
 import { authorizeCall, type FileRequest } from '../access/access.ts'
 import type { OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
@@ -44,7 +45,11 @@ export async function plotImage(
   const etag = `"${key}"`
   const type = imageTypes[options.format]
   const missing = await images.noteOf(state, async () => missingNote(await openFigure(service, asked)))
-  const headers = missing === undefined ? undefined : { [MISSING_HEADER]: encodeURIComponent(missing) }
+  const omitted = imagesNote(imagesOnly(figure))
+  const headers = {
+    ...(missing !== undefined && { [MISSING_HEADER]: encodeURIComponent(missing) }),
+    ...(omitted !== undefined && { [WARNING_HEADER]: encodeURIComponent(omitted) }),
+  }
   const found = images.find(key)
   if (found) return { body: once(found), type, etag, ownSiteOnly, headers }
   const live = async (gone: () => boolean) => {
@@ -68,5 +73,20 @@ export async function plotImage(
       body: once(await images.draw(user, key, live, options, work.gone)),
       type,
     }),
+  }
+}
+
+/** A figure without anything but its images. */
+function imagesOnly(figure: RawJson): { data: unknown[]; layout: { images: unknown } } {
+  const data = figure.get('data')
+  const layout = figure.get('layout')
+  const traces = data?.kind === 'array' ? [...data.items()] : []
+  return {
+    data: traces.map((trace) =>
+      trace.kind === 'object' && trace.get('type')?.value() === 'image'
+        ? { type: 'image', source: trace.get('source')?.value() }
+        : null,
+    ),
+    layout: { images: layout?.kind === 'object' ? layout.get('images')?.value() : undefined },
   }
 }

@@ -120,17 +120,20 @@ export class StoredBlobs implements Blobs {
     homes: readonly string[],
     work: (db: Db) => Promise<Removed>,
   ): Promise<number> {
-    const { count, ended } = await this.engine.write([owner, ...homes], work)
+    const { count, ended } = await this.engine.write([owner, ...homes], work, { frees: true })
     await eachOf(ended, async ({ place, key }) => (await this.places.store(place)).remove(key))
     const done = ended.flatMap(({ key, isOver }) => (isOver ? [key] : []))
     if (done.length > 0)
-      await this.engine.write([owner], (db) =>
-        db
-          .deleteFrom('objects')
-          .where('owner', '=', owner)
-          .where('key', 'in', done)
-          .where('state', '=', STATES.ended)
-          .execute(),
+      await this.engine.write(
+        [owner],
+        (db) =>
+          db
+            .deleteFrom('objects')
+            .where('owner', '=', owner)
+            .where('key', 'in', done)
+            .where('state', '=', STATES.ended)
+            .execute(),
+        { frees: true },
       )
     return count
   }

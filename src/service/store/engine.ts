@@ -4,6 +4,8 @@ import type { Db } from './schema.ts'
 export interface WriteOptions {
   /** `work` detects by itself that it was already committed, so it may be repeated after a lost commit. */
   repeatable?: boolean
+  /** `work` frees space: on a full disk it may use the space that is reserved for this. */
+  frees?: boolean
 }
 
 /** Transactions on a database. See docs/adr/0028-writes-lock-their-owners.md. */

@@ -1,14 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
 import { migrations } from './migrations/index.ts'
@@ -97,36 +87,6 @@ export function isInUse(file: string): boolean {
   } finally {
     database.close()
   }
-}
-
-/** Size of the file that reserves disk space, in bytes: enough for the log of a cleanup. */
-const RESERVE_BYTES = 16 * 1024 * 1024
-
-function reserveOf(file: string): string {
-  return `${file}-reserve`
-}
-
-/**
- * Reserves disk space next to a database, unless there is none left. Removing deleted data needs some: without it, a
- * full disk could not be emptied.
- */
-export function reserveSpace(file: string): void {
-  const reserve = reserveOf(file)
-  try {
-    if (existsSync(reserve) && statSync(reserve).size === RESERVE_BYTES) return
-    // Random bytes: file systems that compress would keep no space for zeros.
-    writeFileSync(reserve, randomBytes(RESERVE_BYTES), { mode: 0o600 })
-  } catch {
-    rmSync(reserve, { force: true })
-  }
-}
-
-/** Releases the reserved disk space. Returns whether there was any. */
-export function releaseSpace(file: string): boolean {
-  const reserve = reserveOf(file)
-  const was = existsSync(reserve)
-  rmSync(reserve, { force: true })
-  return was
 }
 
 function inUse(file: string): Problem {

@@ -17,6 +17,7 @@ import { Problem } from '../../contract/errors.ts'
 import { breathe } from '../../json/index.ts'
 import { type Engine, EngineStats } from './engine.ts'
 import type { Db, Schema } from './schema.ts'
+import { releaseSpace, reserveSpace } from './sqlite-reserve.ts'
 
 type Value = string | number | bigint | null | Uint8Array
 interface Statement {
@@ -169,7 +170,7 @@ function openEngine(file: string, options: { maxPages?: number }): Engine {
   // 2000 pages (8 MB): a checkpoint blocks the event loop, and smaller ones cost no more in total.
   writer.database.exec('PRAGMA wal_autocheckpoint = 2000')
   if (options.maxPages) writer.database.exec(`PRAGMA max_page_count = ${options.maxPages}`)
-  const writes = new WriteQueue(writer, stats)
+  const writes = new WriteQueue(writer, stats, file)
   const readers = new ReaderPool(open)
   stats.connections = () => readers.connections
   const engine: Engine = {
@@ -182,7 +183,7 @@ function openEngine(file: string, options: { maxPages?: number }): Engine {
       return readers.run(work)
     },
     // One writer: no other write runs beside it.
-    write: (_, work) => writes.add(work, true),
+    write: (_, work, options) => (options?.frees ? writes.free(work) : writes.add(work, true)),
     writeDeferred: (work) => writes.add(work, false),
     // One process and one writer: there are no connections to share out.
     lane: () => engine,
@@ -278,6 +279,8 @@ interface Job {
   resolve: (value: never) => void
   reject: (error: unknown) => void
   outcome?: { value: unknown } | { error: unknown }
+  /** It has run before, when the disk was full. */
+  isRepeated?: boolean
 }
 
 /** Runs transactions one after the other. Waiting ones are committed together. */
@@ -289,7 +292,30 @@ class WriteQueue {
   constructor(
     private readonly connection: Connection,
     private readonly stats: EngineStats,
+    private readonly file: string,
   ) {}
+
+  /** Runs a transaction that frees space. On a full disk, its log gets the reserved space, which is reserved again. */
+  async free<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    try {
+      return await this.add(work, true)
+    } catch (error) {
+      if (!(error instanceof Problem && error.code === 'disk_full')) throw error
+    }
+    const wasReserved = await this.alone((database) => {
+      const was = releaseSpace(this.file)
+      emptyLog(database)
+      return was
+    })
+    try {
+      return await this.add(work, true)
+    } finally {
+      await this.alone((database) => {
+        emptyLog(database)
+        if (wasReserved) reserveSpace(this.file)
+      })
+    }
+  }
 
   add<T>(work: (db: Db) => Promise<T>, durable: boolean): Promise<T> {
     this.stats.writes++
@@ -351,6 +377,12 @@ class WriteQueue {
       } catch {
         // No transaction was open.
       }
+      if (isDiskFull(error) && group.some(({ isRepeated }) => !isRepeated)) {
+        // The log takes space that the database has inside: without the log, there may be room.
+        emptyLog(database)
+        this.waiting.unshift(...group.map((job) => ({ ...job, outcome: undefined, isRepeated: true })))
+        return
+      }
       for (const { outcome, reject } of group) {
         // A job that failed with its own Problem gets that; the others get the error of the commit.
         const own = outcome && 'error' in outcome && outcome.error instanceof Problem
@@ -368,6 +400,20 @@ class WriteQueue {
     if (full === this.full) return
     this.connection.database.exec(`PRAGMA synchronous = ${full ? 'FULL' : 'NORMAL'}`)
     this.full = full
+  }
+}
+
+function isDiskFull(error: unknown): boolean {
+  const problem = asProblem(error)
+  return problem instanceof Problem && problem.code === 'disk_full'
+}
+
+/** Moves the log into the database, as far as there is room, and gives its space back. */
+function emptyLog(database: Database): void {
+  try {
+    database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all()
+  } catch {
+    // There is no room: the log stays.
   }
 }
 

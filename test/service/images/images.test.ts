@@ -53,6 +53,20 @@ onBothStores('images', (test) => {
   }
   const image = (fid: string, query = ''): string => `/v2/files/${fid}/image${query}`
 
+  it('an image inside of a figure loads nothing, and what is not drawn is said', async () => {
+    const inside = `<foreignObject width="9" height="9"><img xmlns="http://www.w3.org/1999/xhtml" src="http://127.0.0.1:9/"/></foreignObject>`
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/>${inside}</svg>`
+    const own = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`
+    const place = { x: 0, y: 1, sizex: 0.5, sizey: 0.5 }
+    const images = [own, 'https://example.com/logo.png'].map((source) => ({ source, ...place }))
+    const { file } = await test().plot('alice', { data: [{ y: [1, 2] }], layout: { images } })
+    const { status, headers } = await test().ask('alice', 'GET', image(file.fid))
+    expect(status).toBe(200)
+    expect(decodeURIComponent(headers.get('gridline-warning') ?? '')).toContain(
+      'layout.images.1 is not drawn',
+    )
+  })
+
   it('a plot has an image in three sizes, with the size of its layout', async () => {
     const { file } = await test().plot('alice', scatter([1, 3, 2]))
     const sized = await test().plot('alice', { data: [{ y: [1, 2] }], layout: { width: 640, height: 400 } })

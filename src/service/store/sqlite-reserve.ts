@@ -1,0 +1,33 @@
+/** Disk space that is reserved next to a database, for the log of transactions that free space. */
+import { randomBytes } from 'node:crypto'
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
+
+/** Size of the file that reserves disk space, in bytes: enough for the log of a cleanup. */
+const RESERVE_BYTES = 16 * 1024 * 1024
+
+function reserveOf(file: string): string {
+  return `${file}-reserve`
+}
+
+/**
+ * Reserves disk space next to a database, unless there is none left. Removing deleted data needs some: without it, a
+ * full disk could not be emptied.
+ */
+export function reserveSpace(file: string): void {
+  const reserve = reserveOf(file)
+  try {
+    if (existsSync(reserve) && statSync(reserve).size === RESERVE_BYTES) return
+    // Random bytes: file systems that compress would keep no space for zeros.
+    writeFileSync(reserve, randomBytes(RESERVE_BYTES), { mode: 0o600 })
+  } catch {
+    rmSync(reserve, { force: true })
+  }
+}
+
+/** Releases the reserved disk space. Returns whether there was any. */
+export function releaseSpace(file: string): boolean {
+  const reserve = reserveOf(file)
+  const was = existsSync(reserve)
+  rmSync(reserve, { force: true })
+  return was
+}
