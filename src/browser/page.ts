@@ -53,6 +53,33 @@ for (const frame of document.querySelectorAll<HTMLIFrameElement>('iframe.chart')
   if (height) frame.style.height = `${height}px`
 }
 
+/** How often a picture is asked for again that was not drawn, and the first wait, in ms. */
+const TRIES = 4
+const FIRST_WAIT_MS = 2000
+
+// Pictures of charts in lists: a busy server draws them later. Until then, there is their frame alone.
+for (const picture of document.querySelectorAll<HTMLImageElement>('.thumb img')) {
+  let tries = 0
+  const again = (): void => {
+    picture.style.visibility = 'hidden'
+    if (tries === TRIES) return
+    // The same address again: it is loaded again, in whichever colors.
+    const { src } = picture
+    setTimeout(
+      () => {
+        picture.src = src
+      },
+      FIRST_WAIT_MS * 2 ** tries++,
+    )
+  }
+  picture.addEventListener('load', () => {
+    picture.style.visibility = ''
+  })
+  picture.addEventListener('error', again)
+  // It was not drawn before this script was loaded.
+  if (picture.complete && picture.naturalWidth === 0) again()
+}
+
 /** Loads the script that an element names. */
 function load({ dataset }: HTMLElement): void {
   const script = document.createElement('script')

@@ -1,6 +1,6 @@
 import { quoted } from '../contract/shell.ts'
 import { columnNames, nameInList } from './columns.ts'
-import type { ChartGrid, ChartOptions, Column } from './options.ts'
+import { type ChartGrid, type ChartOptions, type Column, MOST_LABELS } from './options.ts'
 import { AUTO, type ChartType, isPie, LINES } from './types.ts'
 
 /** What a chart shows that does not say everything: the rest is chosen from the types of the columns. */
@@ -39,7 +39,8 @@ export async function completed(
   options: ChartOptions,
   distinct: Distinct,
 ): Promise<Completed> {
-  const columns = sorted(grid.cols)
+  const all = sorted(grid.cols)
+  const columns = options.x === undefined ? { ...all, texts: await readableFirst(all.texts, distinct) } : all
   const names = grid.cols.map(({ name }) => name)
   const named = (name: string | undefined): Column | undefined =>
     grid.cols.find((column) => column.name === name)
@@ -52,6 +53,11 @@ export async function completed(
     next.y = yFor(type, columns, next)
     if (LINES.has(type) && next.y !== undefined)
       next.y = await ofOneScale(columnNames(next.y, names), distinct)
+  }
+  // More labels than an axis has room for: the largest of them.
+  if (isOpen && type === 'bar' && options.x === undefined && next.x !== undefined && next.top === undefined) {
+    const labels = await distinct(next.x)
+    if (labels && labels.distinct > MOST_LABELS) next.top = MOST_BARS
   }
   // Several rows at one place are several series, or one sum.
   if (
@@ -72,7 +78,7 @@ export async function completed(
   if (isOpen && type === 'bar' && next.y === undefined) next.aggregate = 'count'
   const words = [
     ...(isOpen ? [`--type ${type}`] : []),
-    ...(['x', 'y', 'by', 'aggregate'] as const).flatMap((name) =>
+    ...(['x', 'y', 'by', 'aggregate', 'top'] as const).flatMap((name) =>
       next[name] !== undefined && next[name] !== options[name]
         ? [`--${name} ${quoted(String(next[name]))}`]
         : [],
@@ -99,6 +105,19 @@ function sorted(cols: readonly Column[]): Columns {
     numbers: plain.length > 0 ? plain : numbers,
     texts: cols.filter(({ type }) => type === 'text' || type === 'boolean'),
   }
+}
+
+/** Maximum number of text columns whose labels are counted. */
+const MAX_COUNTED_COLUMNS = 20
+
+/** Moves the first column of texts that an axis has room for to the front. Counts the labels of no more than it must. */
+async function readableFirst(texts: Column[], distinct: Distinct): Promise<Column[]> {
+  for (const column of texts.slice(0, MAX_COUNTED_COLUMNS)) {
+    const count = await distinct(column.name)
+    const room = count && count.distinct < count.rows ? MOST_BARS : MOST_LABELS
+    if (!count || count.distinct <= room) return [column, ...texts.filter((one) => one !== column)]
+  }
+  return texts
 }
 
 async function typeFor(

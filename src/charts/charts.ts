@@ -128,7 +128,8 @@ function assertTaken(type: ChartType, options: ChartOptions): void {
 
 const AXIS_OPTIONS: ReadonlySet<string> = new Set(['logX', 'logY', 'rangeX', 'rangeY', 'formatY', 'unit'])
 
-function flagOf(name: string): string {
+/** `logX` → `--log-x`. */
+export function flagOf(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
@@ -384,7 +385,8 @@ function defaultTitle(type: ChartType, options: ChartOptions, shown: string): st
             : ((type === 'scatter3d' || type === 'surface') && z) || shown
   const plain = names.length === 0 || what === '' ? what : `${what} by ${inWords(names)}`
   const text = escapedMarkup(plain)
-  return text.charAt(0).toUpperCase() + text.slice(1)
+  // A name that is more than a word stays as it is: pH, temp_max.
+  return /^\p{Ll}+(?![^\s,])/u.test(plain) ? text.charAt(0).toUpperCase() + text.slice(1) : text
 }
 
 /** `a`, `a and b`, `a, b and c`. */

@@ -192,6 +192,10 @@ function mergedLayout(
         ...(isObject(next[axis]) ? next[axis] : {}),
         categoryorder: made.layout[axis].categoryorder,
       }
+    else if (isWhole && isSorted(before) && isObject(next[axis])) {
+      const { categoryorder: _, ...others } = next[axis]
+      next[axis] = others
+    }
     if (isWhole && layout[axis]?.type === 'log' && made.layout[axis]?.type !== 'log') {
       const { type: _, range: __, ...others } = next[axis]
       next[axis] = others
@@ -222,16 +226,20 @@ function mergedLayout(
     Object.assign(kept, rest)
     if (isDefault && (isNewColumn || (isOtherSum && title !== undefined))) kept.title = fresh
     if (kept.title === undefined) delete kept.title
-    if (Object.keys(kept).length > 0 || layout[axis]) next[axis] = kept
+    if (Object.keys(kept).length > 0) next[axis] = kept
+    else delete next[axis]
   }
   if (isOtherType) {
     delete next.barmode
     if (made.layout.barmode !== undefined) next.barmode = made.layout.barmode
   } else if (made.layout.barmode === 'stack' || (isWhole && next.barmode === 'stack'))
     next.barmode = made.layout.barmode
-  else if (isOtherCount && made.layout.barmode !== undefined) next.barmode ??= made.layout.barmode
+  else if ((isOtherCount || isWhole) && made.layout.barmode !== undefined)
+    next.barmode ??= made.layout.barmode
+  else if (isWhole && next.barmode === 'group') delete next.barmode
   if (next.barmode === undefined) delete next.barmode
-  if (made.layout.showlegend !== undefined && isOtherCount) next.showlegend ??= made.layout.showlegend
+  if (made.layout.showlegend !== undefined && (isOtherCount || isWhole))
+    next.showlegend ??= made.layout.showlegend
   else if (isWhole && made.layout.showlegend === undefined && layout.showlegend === true)
     delete next.showlegend
   return next
@@ -372,13 +380,20 @@ function mergedTrace(
     : mergedTransforms(trace.transforms, made.transforms)
   if (next.transforms === undefined) delete next.transforms
   const isNewColumn = valuesOf(trace) !== valuesOf(made) || trace.ysrc !== made.ysrc
-  if (made.colorbar?.title !== undefined && (isNewColumn || next.colorbar?.title === undefined))
+  const barTitle = textOf(next.colorbar?.title)
+  if (made.colorbar === undefined && typeOf(trace) !== typeOf(made)) delete next.colorbar
+  else if (
+    made.colorbar?.title !== undefined &&
+    (isNewColumn || barTitle === undefined || isNameOf(barTitle, made.zsrc, grid))
+  )
     next.colorbar = { ...next.colorbar, title: made.colorbar.title }
   if (made.type === 'choropleth')
     next.colorbar = withBarFormat(next.colorbar, made.colorbar, isWhole || typeOf(trace) !== typeOf(made))
   const isNew = next.name === undefined && typeOf(trace) !== typeOf(made)
   if (made.name !== undefined && ((isNewColumn && isNamedByColumn(trace, grid)) || isNew))
     next.name = made.name
+  else if (made.name === undefined && typeOf(trace) !== typeOf(made) && isNamedByColumn(trace, grid))
+    delete next.name
   return typeOf(trace) === typeOf(made) ? next : withColorOf(next, trace)
 }
 
@@ -453,6 +468,12 @@ function mergedTransforms(before: unknown, made: unknown): Attributes[] | undefi
 /** Whether a transform makes one point of several rows, which the title of the axis says. */
 function isSum({ type }: Attributes): boolean {
   return type === 'aggregate' || type === 'cells'
+}
+
+/** Whether an option puts rows, or what is made of them, in an order. */
+function isSorted(trace: Attributes | undefined): boolean {
+  const transforms: Attributes[] = Array.isArray(trace?.transforms) ? trace.transforms : []
+  return transforms.some(({ type, sort }) => type === 'order' || (type === 'rows' && sort !== undefined))
 }
 
 /** Whether a text is the name of a column, with what is computed of it, or was it, as far as that is known. */

@@ -7,6 +7,8 @@ export const aggregateFunctions = ['sum', 'mean', 'median', 'min', 'max', 'count
 export const periods = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const
 /** Series of a chart, as the service draws them. */
 export const MOST_SERIES = 1000
+/** Labels that one axis, or one pie, has room for. */
+export const MOST_LABELS = 1000
 /** Series that one can tell apart: without --top, there are not more. */
 export const TOP_SERIES = 12
 

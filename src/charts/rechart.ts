@@ -1,5 +1,5 @@
 import { Problem } from '../contract/errors.ts'
-import { chartOf } from './charts.ts'
+import { chartOf, flagOf } from './charts.ts'
 import { optionsOf } from './chosen.ts'
 import { completedFrom } from './make.ts'
 import { type Figure, merged } from './merge.ts'
@@ -23,16 +23,21 @@ export async function rechart(
 ): Promise<Figure> {
   const current = optionsOf(figure, grid)
   const known = Object.entries(given).filter(([, value]) => value !== undefined)
-  const kept = supported(type ?? current.type, current.options)
+  const next = type ?? current.type
+  const kept = supported(next, current.options)
+  for (const name of typedOptions)
+    if (current.options[name] !== undefined && kept[name] === undefined)
+      note(`${flagOf(name)}: a ${next} has none, so it is left out`)
   const wanted = Object.fromEntries(
     Object.entries({ ...kept, ...Object.fromEntries(known) }).map(([key, value]) => [
       key,
-      REMOVABLE.has(key) && String(value) === 'none' ? undefined : value,
+      REMOVABLE.has(key) && /^(?:none)?$/.test(String(value)) ? undefined : value,
     ]),
   ) as ChartOptions
-  const next = type ?? current.type
   // Without series, only bars and slices have largest ones.
   if (wanted.by === undefined && given.top === undefined && next !== 'bar' && !isPie(next)) delete wanted.top
+  // Its columns are those of --y.
+  if (WITHOUT_X.has(next) && given.x === undefined) delete wanted.x
   // A histogram counts values: those of the y axis, not the places they are at.
   const isNewHistogram = next === 'histogram' && current.type !== 'histogram'
   if (isNewHistogram && given.x === undefined && wanted.y !== undefined) delete wanted.x
@@ -47,7 +52,10 @@ export async function rechart(
   return theme === undefined ? changed : dressed(changed, theme)
 }
 
-/** Options that `none` removes. */
+/** Types that show columns of --y alone. */
+const WITHOUT_X: ReadonlySet<ChartType> = new Set(['indicator', 'parallel', 'table'])
+
+/** Options that `none`, or an empty text, removes. */
 const REMOVABLE: ReadonlySet<string> = new Set([
   ...['by', 'facet', 'aggregate', 'where', 'sort', 'color', 'size', 'text', 'zone'],
   ...['stack', 'trend', 'error', 'y2', 'animate', 'subtitle', 'source', 'mark', 'band'],

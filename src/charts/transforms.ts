@@ -8,6 +8,11 @@ import { type ChartType, isPie } from './types.ts'
 /** Slices that a pie has, with one more for all others, unless --top says otherwise. */
 export const PIE_SLICES = 6
 
+/** Whether values are parts of a whole: the smallest of them can be put together. */
+export function isWhole(aggregate: ChartOptions['aggregate']): boolean {
+  return aggregate === undefined || aggregate === 'sum' || aggregate === 'count'
+}
+
 /** What the service evaluates before the chart is drawn: see docs/api.md#transforms and docs/api.md#own-transforms. */
 export function transformsOf(
   type: ChartType,
@@ -31,9 +36,8 @@ export function transformsOf(
     const axis = name === drawn.y?.name ? target : name === drawn.x?.name ? groups : undefined
     return axis ? [{ type: 'order', target: axis, descending }] : []
   })
-  // The slices of a pie are parts of a whole.
-  const isWhole = func === undefined || func === 'sum' || func === 'count'
-  const largest = top ?? (isPie(type) && isWhole ? PIE_SLICES : undefined)
+  const isSliced = isPie(type) && isWhole(aggregate)
+  const largest = top ?? (isSliced ? PIE_SLICES : undefined)
   const transforms = [
     ...(selected ? [selected] : []),
     ...(zone ? [{ type: 'zone', target: 'x', zone }] : []),
@@ -53,7 +57,7 @@ export function transformsOf(
       : []),
     ...ordered,
     ...(largest !== undefined && !groupssrc
-      ? [{ type: 'top', count: largest, target, labels: groups, other: isPie(type) && isWhole }]
+      ? [{ type: 'top', count: largest, target, labels: groups, other: isSliced }]
       : []),
     ...(trend ? [trendOf(trend)] : []),
   ]

@@ -597,6 +597,7 @@ it('values that a type cannot show are refused, or named', async () => {
     )
     expect([code, stderr]).toEqual([7, expect.stringContaining('column v has values below zero (-3)')])
   }
+  await go('upload', 'signs.csv')
   const { code, stderr } = await go('plot', 'create', '--grid', 'signs', '--type', 'dot', '--log-y')
   expect([code, stderr]).toEqual([
     0,
@@ -740,7 +741,7 @@ describe('plot set', () => {
     expect(await json('plot', 'data', 'night line')).toEqual(before)
     const options = await run('plot', 'options', 'night line')
     // The color of a series is no option of create.
-    expect(options.stderr).toContain('attributes that no option sets')
+    expect(options.stderr).toContain('attributes that no option of plot create sets')
     expect(options.stdout).toBe(
       "gridline plot create --grid night --type line --x day --y n --by shop --aggregate mean --per month --top 3 --where 'n > 0'\n",
     )

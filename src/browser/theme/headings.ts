@@ -124,23 +124,20 @@ export function placeAxisTitle({ layout, view, above, scale }: Draft): void {
   const isSaid =
     scale === undefined || (textOf(layout.title) ?? '').toLowerCase().includes(scale.toLowerCase())
   const texts = [isLabels ? undefined : axis, isSaid ? undefined : `color: ${scale}`].filter(Boolean)
-  if (texts.length === 0) return
-  const [line] = wrapped(
-    texts.join(' · '),
-    view.width - 2 * edgeOf(view) - (isNarrow(view) ? 0 : 40),
-    TEXT_PIXELS,
-  )
-  annotate(layout, {
-    name: 'gridline-y-title',
-    text: line,
-    xref: 'paper',
-    yref: 'paper',
-    x: 0,
-    y: 1,
-    xanchor: 'left',
-    yanchor: 'bottom',
-    yshift: above.axis + 4,
-  })
+  const second = textOf(layout.yaxis2?.title) || undefined
+  if (texts.length === 0 && second === undefined) return
+  const place = { xref: 'paper', yref: 'paper', y: 1, yanchor: 'bottom', yshift: above.axis + 4 }
+  const room = view.width - 2 * edgeOf(view) - (isNarrow(view) ? 0 : 40)
+  const taken = second === undefined ? 0 : Math.min(widthOf(second) + 16, room / 2)
+  if (texts.length > 0) {
+    const [line] = wrapped(texts.join(' · '), room - taken, TEXT_PIXELS)
+    annotate(layout, { ...place, name: 'gridline-y-title', text: line, x: 0, xanchor: 'left' })
+  }
+  if (second !== undefined) {
+    layout.yaxis2 = { ...layout.yaxis2, title: { ...titleOf(layout.yaxis2.title), text: '' } }
+    const [line] = wrapped(second, taken, TEXT_PIXELS)
+    annotate(layout, { ...place, name: 'gridline-y2-title', text: line, x: 1, xanchor: 'right' })
+  }
   above.axis += AXIS_TITLE_PIXELS
 }
 

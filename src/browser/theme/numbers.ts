@@ -16,10 +16,15 @@ export function formatNumbers({ data, layout }: Draft): void {
     const axis: Attributes = layout[key] ?? {}
     if (axis.type === 'date' || axis.type === 'category' || axis.tickformat !== undefined) continue
     const largest = largestOn(data, key)
-    if (largest === undefined) continue
+    if (largest === undefined) {
+      // Counts of a histogram are known to plotly.js alone.
+      if (data.some(({ type }) => type === 'histogram')) layout[key] = { separatethousands: true, ...axis }
+      continue
+    }
     const { values, isWhole } = largest
     layout[key] = {
-      ...(key.startsWith('y') && { separatethousands: true }),
+      // Smaller whole numbers of a x axis may be years.
+      ...((key.startsWith('y') || values >= 10_000) && { separatethousands: true }),
       ...numbersUpTo(values),
       ...(axis.type === 'log' && { dtick: logTick(values, largest.least) }),
       hoverformat: hoverFormat(values, isWhole, key.startsWith('x')),

@@ -1,8 +1,10 @@
-import { type Attributes, type Draft, isNarrow, listOf } from './draft.ts'
+import { type Attributes, type Draft, isNarrow, listOf, TEXT_PIXELS } from './draft.ts'
 import { annotate } from './headings.ts'
 
 /** Slices below this share have no label: there is no room for it. */
 const LEAST_SHARE = 0.03
+/** Height of a label beside the pie, which has two lines. */
+const LABEL_PIXELS = 2 * (TEXT_PIXELS + 5)
 
 /** Says that a chart of parts leaves values out. */
 function noteNegative(layout: Attributes): void {
@@ -15,7 +17,7 @@ function noteNegative(layout: Attributes): void {
 }
 
 /** Labels of slices are beside the pie, and on a phone in a legend above it. Small slices have none. */
-export function arrangePies({ data, layout, view }: Draft): void {
+export function arrangePies({ data, layout, view, above }: Draft): void {
   for (const [k, trace] of data.entries()) {
     if (trace.type !== 'pie' || trace.texttemplate !== undefined || trace.textinfo !== undefined) continue
     const given = [...listOf(trace.values)]
@@ -35,5 +37,7 @@ export function arrangePies({ data, layout, view }: Draft): void {
       ...(trace.direction === undefined && { direction: 'clockwise' }),
     }
     if (narrow) layout.showlegend ??= true
+    // Labels of slices at the top stand above the pie.
+    else above.axis = LABEL_PIXELS
   }
 }
