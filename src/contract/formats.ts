@@ -129,6 +129,14 @@ function withoutExtension(name: string): string {
   return name.slice(0, name.lastIndexOf('.'))
 }
 
+/** Warnings that tell what is there, without a doubt: `--strict` lets them pass. */
+const NOTICE =
+  /^(?:[^:]+: )?(?:delimiter detected: |sheet .* was skipped: it is empty$|sheets were skipped, which are empty: )/s
+
+export function isNotice(warning: string): boolean {
+  return NOTICE.test(warning)
+}
+
 /** Formats of images, with their media types. */
 export const imageTypes = {
   png: 'image/png',

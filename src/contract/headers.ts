@@ -101,7 +101,8 @@ export const uploadHeaders = {
   ),
   Strict: s.optional(
     s.boolean({
-      description: 'If true, a file that is read with warnings is refused (400), and nothing is stored.',
+      description:
+        'If true, a file that is read with warnings is refused (400), and nothing is stored. A detected delimiter and empty sheets are no reason.',
     }),
   ),
   'Null-Text': s.optional(

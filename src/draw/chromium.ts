@@ -1,4 +1,5 @@
 import { accessSync, constants } from 'node:fs'
+import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { bundledChromium, type Chromium } from './bundled.ts'
 
@@ -17,8 +18,21 @@ const ELSEWHERE = [
   'C:\\Program Files (x86)\\Microsoft\\Edge\\Application\\msedge.exe',
 ]
 
-export const NO_CHROMIUM =
+const NO_CHROMIUM =
   'images need Chromium: install it with the system (for example: apt install chromium), or run: npm install @sparticuz/chromium puppeteer-core'
+
+export const NO_PUPPETEER =
+  'images need the npm package puppeteer-core, which drives Chromium: install gridline without --omit=optional, or run: npm install puppeteer-core'
+
+/** Whether the package that drives Chromium is installed: it is an optional one. */
+export function hasPuppeteer(): boolean {
+  try {
+    createRequire(import.meta.url).resolve('puppeteer-core')
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** The Chromium to draw with: the one given, the one of the system, or the one from npm. */
 export async function findChromium(given?: string): Promise<Chromium> {

@@ -3,7 +3,7 @@ import { built } from '../contract/built.ts'
 import { Problem } from '../contract/errors.ts'
 import type { DrawRequest, DrawResponse, DrawSettings, ImageOptions } from './messages.ts'
 
-export { findChromium } from './chromium.ts'
+export { findChromium, hasPuppeteer } from './chromium.ts'
 export type { ImageOptions } from './messages.ts'
 
 export interface DrawerOptions {

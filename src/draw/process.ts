@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'puppeteer-core'
-import { findChromium, NO_CHROMIUM } from './chromium.ts'
+import { findChromium, NO_PUPPETEER } from './chromium.ts'
 import type { DrawRequest, DrawResponse, DrawSettings } from './messages.ts'
 import { type DrawingPage, openPage, PageCrashed } from './pages.ts'
 
@@ -54,11 +54,11 @@ async function browser(): Promise<Browser> {
 }
 
 async function start(): Promise<Browser> {
-  const puppeteer = await import('puppeteer-core').catch(() => {
-    throw new NoBrowser(NO_CHROMIUM)
-  })
   const chromium = await findChromium(settings.chromium).catch((error) => {
     throw new NoBrowser((error as Error).message)
+  })
+  const puppeteer = await import('puppeteer-core').catch(() => {
+    throw new NoBrowser(NO_PUPPETEER)
   })
   await removeLeftOvers()
   // A Chromium that was stopped leaves files there.

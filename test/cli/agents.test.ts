@@ -20,7 +20,7 @@ beforeAll(async () => {
 /** The tools of agents: those that read, and those that --allow-write adds. */
 const READING =
   'checks_get checks_run collaborators_list columns_get drafts_list files_content files_get files_lookup files_path files_sources ' +
-  'folders_all folders_get folders_home folders_lookup folders_shared folders_starred folders_trashed ' +
+  'folders_all folders_get folders_home folders_lookup folders_search folders_shared folders_starred folders_trashed ' +
   'grids_content grids_describe grids_diff grids_get grids_lookup plots_content plots_feed plots_get plots_list ' +
   'plots_lookup teams_get teams_list users_current users_get versions_list'
 const WRITING =

@@ -33,7 +33,7 @@ it('prints each failed rule with lines and values, and exits with 7', async () =
     line 4  1, as in line 2
   failed   mail: matches [^@]+@.+: 1 of 2 values does not match
     line 4  "nobody"
-  warning  price: at least 0: 1 of 2 values is too low, or cannot be compared
+  warning  price: at least 0: 1 of 2 values is too low
     line 4  -6
 `,
   })

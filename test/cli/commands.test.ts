@@ -172,7 +172,7 @@ describe('upload', () => {
       ],
       warnings: [
         'delimiter detected: ;',
-        'column n looks like numbers with a decimal comma (line 2: 1,5); kept as text; to read them: --decimal ,',
+        'column n looks like numbers with a decimal comma (line 2: 1,5); kept as text; to read them: --decimal , (or --locale de)',
       ],
       target: null,
     })
@@ -398,7 +398,7 @@ describe('settings', () => {
       GRIDLINE_FORMAT: 'tsv',
     })
     expect(stdout).toBe(
-      'url\thttp://from.env\tenvironment GRIDLINE_URL\nuser\t\tdefault\napi_key\t\tdefault\nformat\ttsv\tenvironment GRIDLINE_FORMAT\ntheme\t\tdefault\nprofile\tdefault\tdefault\n',
+      'url\thttp://from.env\tenvironment GRIDLINE_URL\nuser\t\tdefault\napi_key\t\tdefault\nca_file\t\tdefault\nformat\ttsv\tenvironment GRIDLINE_FORMAT\ntheme\t\tdefault\nprofile\tdefault\tdefault\n',
     )
   })
 

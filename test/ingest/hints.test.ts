@@ -5,9 +5,13 @@ import { type DelimitedOptions, type GivenType, givenStyle } from '../../src/ing
 import { runs } from '../support/runs.ts'
 import { read } from './read.ts'
 
-/** The options that a hint names: each alternative on its own. */
+/** The options that a hint names: each alternative on its own, for each of its columns. */
 function optionsIn(warning: string): { options: DelimitedOptions; column: string }[] {
-  const column = /^column (\w+)/.exec(warning)?.[1] ?? ''
+  const [, columns = ''] = /^columns? (\w+(?:, \w+)*)/.exec(warning) ?? []
+  return columns.split(', ').flatMap((column) => optionsFor(warning, column))
+}
+
+function optionsFor(warning: string, column: string): { options: DelimitedOptions; column: string }[] {
   const hint =
     /(?:to read (?:them|it as \S+)|separates thousands|to keep them as written): (.*)$/.exec(warning)?.[1] ??
     ''
@@ -31,7 +35,7 @@ function optionsIn(warning: string): { options: DelimitedOptions; column: string
 /** Columns that warnings say would change: those with a hint of their own, and those that a hint also reads. */
 const named = (warnings: readonly string[]): string[] =>
   warnings.flatMap((warning) => [
-    ...(optionsIn(warning).length > 0 ? [optionsIn(warning)[0].column] : []),
+    ...optionsIn(warning).map(({ column }) => column),
     ...[...warning.matchAll(/also reads (\w+) /g)].map(([, name]) => name),
   ])
 

@@ -109,6 +109,9 @@ function walk(names: readonly string[], known: object, path: readonly string[]):
 interface Kind {
   valType: string
   values?: readonly unknown[]
+  /** Of a list of flags: those that can be joined, and what stands alone. */
+  flags?: readonly string[]
+  extras?: readonly unknown[]
   arrayOk?: boolean
   min?: number
   max?: number
@@ -130,7 +133,7 @@ export function isColor(value: unknown): boolean {
 /** Throws `usage` for a value that plotly.js would ignore. */
 export function assertFits(path: string, value: unknown, kind: Kind | undefined): void {
   if (!kind) return
-  const { valType, values, arrayOk, min, max } = kind
+  const { valType, values, flags = [], extras = [], arrayOk, min, max } = kind
   if (Array.isArray(value) && arrayOk) return
   const expected =
     valType === 'number' || valType === 'integer'
@@ -144,10 +147,25 @@ export function assertFits(path: string, value: unknown, kind: Kind | undefined)
           ? !isColor(value) && 'a color, such as #d62728 or steelblue'
           : valType === 'info_array' || valType === 'data_array'
             ? !Array.isArray(value) && 'a list, such as [0,100]'
-            : valType === 'enumerated' && values && !values.some((one) => String(one).startsWith('/'))
-              ? !values.includes(value) && `one of: ${values.join(', ')}`
-              : false
+            : valType === 'flaglist'
+              ? !areFlags(value, flags, extras) && flagsText(flags, extras)
+              : valType === 'enumerated' && values && !values.some((one) => String(one).startsWith('/'))
+                ? !values.includes(value) && `one of: ${values.join(', ')}`
+                : false
   if (expected) throw new Problem('usage', `${path}: ${JSON.stringify(value)} is not ${expected}`)
+}
+
+/** Whether a value is some of the flags, joined by +, or one of the values that stand alone. */
+function areFlags(value: unknown, flags: readonly string[], extras: readonly unknown[]): boolean {
+  return (
+    extras.includes(value) ||
+    (typeof value === 'string' && value.split('+').every((one) => flags.includes(one)))
+  )
+}
+
+function flagsText(flags: readonly string[], extras: readonly unknown[]): string {
+  const joined = flags.length > 1 ? ` (several are joined by +, as in ${flags.slice(0, 2).join('+')})` : ''
+  return `one of: ${[...extras, ...flags].join(', ')}${joined}`
 }
 
 function isSet(figure: Attributes, names: readonly string[]): boolean {

@@ -1,5 +1,6 @@
-import { aggregateFunctions, MOST_SERIES, periods } from '../../charts/options.ts'
-import type { Option } from '../core/define.ts'
+import { aggregateFunctions, type ChartOptions, MOST_SERIES, periods } from '../../charts/options.ts'
+import { quoted } from '../../contract/shell.ts'
+import { camelCase, type Option } from '../core/define.ts'
 import { sortOption, whereOption } from '../core/row-options.ts'
 
 /** Options that say what a chart shows. */
@@ -101,3 +102,13 @@ export const chartOptions = [
   },
   { flags: '--source <text>', description: 'where the data comes from: a small text below the chart' },
 ] as const satisfies readonly Option[]
+
+/** Options of a chart, as they are typed. */
+export function wordsOf(options: ChartOptions): string[] {
+  return chartOptions.flatMap(({ flags }) => {
+    const flag = flags.split(' ')[0]
+    const value = options[camelCase(flag.slice(2)) as keyof ChartOptions]
+    if (value === undefined) return []
+    return value === true ? [flag] : [value].flat().flatMap((one) => [flag, quoted(String(one))])
+  })
+}

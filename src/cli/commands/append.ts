@@ -23,12 +23,12 @@ import {
   type ReadingOptions,
   readingHeaders,
   readingOptionsOf,
-  rowsByKey,
   strict,
   textOptions,
 } from '../files/parse-options.ts'
 import { diffWithFile } from '../files/sides.ts'
 import { Meter, Progress } from '../output/progress.ts'
+import { rowsByKey } from '../output/row-counts.ts'
 import { type TableView, versionColumn } from '../output/view.ts'
 
 const appendedView: TableView = {

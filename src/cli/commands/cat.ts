@@ -52,7 +52,11 @@ const options = [
 type Options = OptionsOf<typeof options>
 
 export const command = defineCommand({
-  prints: other('the content of the grid by column: `{"cols": {name: {"uid", "order", "data"}}}`'),
+  prints: other(
+    'the content of the grid by column: `{"cols": {name: {"uid", "order", "data"}}}`',
+    ['cols'],
+    'Columns are chosen with --columns; --format ndjson prints an object for each row.',
+  ),
   arguments: '<grid...>',
   usage: '<grid|file...>',
   options,

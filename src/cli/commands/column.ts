@@ -78,7 +78,7 @@ const list = defineCommand({
 })
 
 const get = defineCommand({
-  prints: other('`{"cols": [{"name", "uid", "order", "data"}]}`'),
+  prints: other('`{"cols": [{"name", "uid", "order", "data"}]}`', ['cols']),
   arguments: '<grid> <column...>',
   examples: ['gridline column get sales price', "gridline column get sales price city --jq '.cols[0].data'"],
   async run(context, [grid, ...names]) {

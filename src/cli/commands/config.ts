@@ -87,6 +87,7 @@ const unset = defineCommand({
         delete profile.api_key
         delete profile.keychain
         delete profile.key_origin
+        delete profile.ca_file
       }
     })
     return { one: await row(context, name), view }
@@ -98,8 +99,10 @@ const set = defineCommand({
   arguments: '<setting> <value>',
   completes: [{ words: settingNames }, undefined],
   examples: ['gridline config set format csv', 'gridline config set url https://charts.example.com'],
-  async run(context, [given, value]) {
+  async run(context, [given, text]) {
     const name = checked(given)
+    // A file is found from every folder.
+    const value = name === 'ca_file' ? resolve(text) : text
     if (name === 'profile')
       throw new Problem('usage', 'profile cannot be set here; use: gridline profile use NAME')
     if (name === 'format' && formatNamed(value) === undefined) {

@@ -21,8 +21,9 @@ const quantiles = [
 
 const view: TableView = {
   id: 'name',
+  namesLeft: true,
   columns: [
-    { field: 'name', title: 'COLUMN' },
+    { field: 'name', title: 'COLUMN', isCut: true },
     { field: 'type', title: 'TYPE', format: typeName },
     { field: 'nulls', title: 'NULLS', align: 'right' },
     {
@@ -32,7 +33,7 @@ const view: TableView = {
       format: (count: number, { distinct_is_exact }: ColumnDescription) =>
         distinct_is_exact ? String(count) : `> ${count - 1}`,
     },
-    { field: 'min', title: 'MIN', align: 'right', format: extreme },
+    { field: 'min', title: 'MIN', align: 'right', isCut: true, format: extreme },
     ...quantiles.map(({ field, title }, k) => ({
       field,
       title,
@@ -43,7 +44,7 @@ const view: TableView = {
         return `${row.quantiles_are_exact ? '' : '~'}${shortNumber(row.quantiles[k])}`
       },
     })),
-    { field: 'max', title: 'MAX', align: 'right', format: extreme },
+    { field: 'max', title: 'MAX', align: 'right', isCut: true, format: extreme },
     {
       field: 'mean',
       title: 'MEAN',

@@ -1,6 +1,6 @@
-import { existsSync, statfsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { release } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { counted } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { bytesText } from '../../contract/limits.ts'
@@ -150,9 +150,17 @@ function proxy({ environment }: Context): Check {
 function database({ environment }: Context): Check {
   const { data } = places(environment)
   const file = join(data, 'gridline.db')
-  const at = statSync(file, { throwIfNoEntry: false })
   try {
-    const { bavail, bsize } = statfsSync(existsSync(data) ? data : '/')
+    const at = statSync(file, { throwIfNoEntry: false })
+    const there = nearest(data)
+    if (!mayWrite(there) || (at && !mayWrite(file)))
+      return bad(
+        'database',
+        'warning',
+        at ? `${file} can only be read` : `none yet, and ${file} cannot be created`,
+        'Check the rights of the folder, or set GRIDLINE_HOME.',
+      )
+    const { bavail, bsize } = statfsSync(there)
     const free = bavail * bsize
     const detail = `${at ? `${file}, ${bytesText(at.size)}` : `none yet (${file})`}; ${bytesText(free)} free`
     return free < LITTLE_SPACE_BYTES
@@ -168,6 +176,20 @@ function database({ environment }: Context): Check {
   }
 }
 
+/** A folder, or the nearest one above it that exists: it is created there. */
+function nearest(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : nearest(dirname(folder))
+}
+
+function mayWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
 function terminal({ environment }: Context): Check {
   const { stdout } = process
   if (!stdout.isTTY) return ok('terminal', 'none: output is tab-separated, without colors')
@@ -179,9 +201,16 @@ function terminal({ environment }: Context): Check {
 }
 
 async function browser({ environment }: Context): Promise<Check> {
-  const { findChromium } = await import('../../draw/index.ts')
+  const { findChromium, hasPuppeteer } = await import('../../draw/index.ts')
   try {
-    return ok('chromium', (await findChromium(environment.GRIDLINE_CHROMIUM)).path)
+    const { path } = await findChromium(environment.GRIDLINE_CHROMIUM)
+    if (hasPuppeteer()) return ok('chromium', path)
+    return bad(
+      'chromium',
+      'warning',
+      `${path}, but the npm package puppeteer-core is not installed; images of plots are not available`,
+      'Install gridline without --omit=optional, or run: npm install puppeteer-core',
+    )
   } catch {
     return bad(
       'chromium',

@@ -3,6 +3,7 @@ import { ifFound, Problem } from '../../contract/errors.ts'
 import type { Version } from '../../contract/resources/index.ts'
 import { quoted } from '../../contract/shell.ts'
 import { parseVersionRef } from '../../contract/version-ref.ts'
+import { changedAttributes } from '../charts/differences.ts'
 import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'
 import { confirm } from '../core/prompt.ts'
@@ -30,7 +31,7 @@ const view: TableView = {
       field: 'rows_added',
       title: 'CHANGED',
       isOptional: true,
-      format: (_: unknown, version: Version) => changes(version),
+      format: (_: unknown, version: Compared) => changes(version),
     },
     {
       field: 'source',
@@ -42,8 +43,37 @@ const view: TableView = {
   ],
 }
 
-/** `+12 −3 rows, +1 column`; nothing where it has not been counted. */
-function changes(version: Version): string {
+/** Versions of a plot that are compared with those before them. */
+const MOST_COMPARED = 20
+
+type Compared = Version & { changed?: string }
+
+/** The versions of a plot, with what each changed of the figure before it: `title, type`. */
+async function compared(client: Client, fid: string, versions: readonly Version[]): Promise<Compared[]> {
+  const few = versions.slice(0, MOST_COMPARED + 1)
+  const figures = await Promise.all(
+    few.map(async ({ version }) =>
+      (await client.response('plots.content', { fid, version: String(version) })).json(),
+    ),
+  )
+  return versions.map((version, k) => {
+    if (k + 1 >= few.length) return version
+    const parts = changedAttributes(figures[k + 1], figures[k]).map(({ attribute }) => partOf(attribute))
+    return { ...version, changed: [...new Set(parts.filter((part) => part !== 'meta'))].join(', ') }
+  })
+}
+
+/** `layout.title.text` → `title`, `data[0].xsrc` → `x`. */
+function partOf(attribute: string): string {
+  const [, name = attribute] = /^(?:layout|data\[\d+\])\.(\w+)/.exec(attribute) ?? []
+  return PARTS[name] ?? name.replace(/src$/, '')
+}
+
+const PARTS: Readonly<Record<string, string>> = { template: 'theme', transforms: 'rows' }
+
+/** `+12 −3 rows, +1 column`, or what changed of a figure; nothing where it has not been counted. */
+function changes(version: Compared): string {
+  if (version.changed !== undefined) return version.changed
   const parts: string[] = []
   for (const [what, added, removed, changed] of [
     ['rows', version.rows_added, version.rows_removed, version.rows_changed],
@@ -81,7 +111,7 @@ async function keptWith(
 }
 
 export const command = defineCommand({
-  prints: array('Version'),
+  prints: array('Version', { changed: 'of plots: the parts of the figure that the last versions changed' }),
   arguments: '<file>',
   writes: true,
   lists: { limit: 100 },
@@ -127,6 +157,11 @@ export const command = defineCommand({
       if (page.next === null) break
       before = page.next
     }
-    return { many, view, empty: 'No versions.' }
+    const { filetype } = await client.call('files.get', { fid })
+    return {
+      many: filetype === 'plot' ? await compared(client, fid, many) : many,
+      view,
+      empty: 'No versions.',
+    }
   },
 })

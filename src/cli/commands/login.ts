@@ -1,5 +1,6 @@
+import { resolve } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
-import { checkUrl, LOCAL, originOf } from '../config/settings.ts'
+import { checkUrl, LOCAL, originOf, type Profile } from '../config/settings.ts'
 import { remote } from '../connect/connect.ts'
 import { identityToken } from '../connect/oidc.ts'
 import type { Context } from '../core/context.ts'
@@ -48,12 +49,13 @@ export const command = defineCommand({
         hint: 'Pass its URL: gridline login https://charts.example.com',
       })
     const url = checkUrl(address)
+    const caFile = certificatesOf(context, before, url)
     if (options.oidc) {
       const { token } = await identityToken(url, context.environment)
-      const { client, close } = await remote(url, {})
+      const { client, close } = await remote(url, { caFile })
       try {
         const { username, api_key, expires_at } = await client.call('oidc.exchange', { json: { token } })
-        await store(context, profile, url, username, api_key)
+        await store(context, profile, { url, user: username, ca_file: caFile }, api_key)
         context.messages.note(`Logged in to ${url} as ${username}, until ${expires_at}.`)
         return { one: { username, server: url, profile, expires_at }, view: loginView }
       } finally {
@@ -67,10 +69,10 @@ export const command = defineCommand({
       !context.environment.GRIDLINE_USER &&
       !context.environment.GRIDLINE_API_KEY
     if (inBrowser) {
-      const { client, close } = await remote(url, context.connectOptions())
+      const { client, close } = await remote(url, { ...context.connectOptions(), caFile })
       try {
         const { username, api_key } = await loginInBrowser(context, client, url)
-        await store(context, profile, url, username, api_key)
+        await store(context, profile, { url, user: username, ca_file: caFile }, api_key)
         context.messages.note(`Logged in to ${url} as ${username}.`)
         return { one: { username, server: url, profile }, view: loginView }
       } finally {
@@ -94,10 +96,10 @@ export const command = defineCommand({
       : terminal
         ? 'what was typed'
         : 'standard input'
-    const { client, close } = await remote(url, { user, apiKey, keyFrom })
+    const { client, close } = await remote(url, { user, apiKey, keyFrom, caFile })
     try {
       const me = await client.call('users.current')
-      await store(context, profile, url, user, apiKey)
+      await store(context, profile, { url, user, ca_file: caFile }, apiKey)
       context.messages.note(`Logged in to ${url} as ${me.username}.`)
       return { one: { username: me.username, server: url, profile }, view: loginView }
     } finally {
@@ -106,12 +108,19 @@ export const command = defineCommand({
   },
 })
 
+/** The certificates that are trusted: those that are named, or those of the profile, if it is for this server. */
+function certificatesOf(context: Context, before: Profile | undefined, url: string): string | undefined {
+  const { caFile } = context.connectOptions()
+  // A file is found from every folder.
+  if (caFile !== undefined) return resolve(caFile)
+  return before?.url !== undefined && originOf(before.url) === originOf(url) ? before.ca_file : undefined
+}
+
 /** Keeps a key in a profile, which becomes the active one. */
 async function store(
   context: Context,
   profile: string,
-  url: string,
-  user: string,
+  { url, user, ca_file }: { url: string; user: string; ca_file: string | undefined },
   apiKey: string,
 ): Promise<void> {
   const key_origin = originOf(url)
@@ -121,10 +130,11 @@ async function store(
       `The key is kept in ${context.config.path}, which only you can read: no keychain was found.`,
     )
   const key = isKept ? { keychain: true as const } : { api_key: apiKey }
+  const trusted = ca_file === undefined ? {} : { ca_file }
   if (profile !== 'default')
     context.messages.aside(`Profile ${profile} is now in use; go back with: gridline profile use NAME`)
   await context.config.change((config) => {
-    config.profiles = { ...config.profiles, [profile]: { url, user, ...key, key_origin } }
+    config.profiles = { ...config.profiles, [profile]: { url, user, ...key, key_origin, ...trusted } }
     config.profile = profile
   })
 }

@@ -58,7 +58,7 @@ function withFolder({ file, folder }: Trashed): object {
 export const command = defineCommand({
   prints: array('File', {
     folder: 'with --trashed: the former folder',
-    path: 'with --all or a pattern: its path',
+    path: 'with --all, --search or a pattern: its path',
   }),
   arguments: '[folder]',
   lists: {},
@@ -67,6 +67,10 @@ export const command = defineCommand({
     { flags: '--shared', description: 'list files shared with you' },
     { flags: '--starred', description: 'list starred files' },
     { flags: '--trashed', description: 'list files in the trash' },
+    {
+      flags: '--search <text>',
+      description: 'list your files with this text in their names or the names of their columns',
+    },
     {
       flags: '--type <type>',
       description: 'list only files of this type',
@@ -83,21 +87,28 @@ export const command = defineCommand({
     'gridline ls Reports --order -date_modified --limit 10',
     'gridline ls --all --type grid --json fid,filename',
     "gridline ls 'Reports/2024*'",
+    'gridline ls --search price',
   ],
   async run(context, [folder], options) {
-    const { all, shared, starred, trashed, type: given, order } = options
+    const { all, shared, starred, trashed, search, type: given, order } = options
     // One more than is shown tells whether there are more.
     const limit = options.limit === undefined ? undefined : options.limit + 1
     const type = given === 'folder' ? ('fold' as const) : given
-    const lists = [all, shared, starred, trashed].filter((wanted) => wanted).length
+    const lists = [all, shared, starred, trashed, search].filter((wanted) => wanted).length
     if (lists > 1 || (lists === 1 && folder !== undefined))
-      throw new Problem('usage', 'use only one of: a folder, --all, --shared, --starred, --trashed')
+      throw new Problem('usage', 'use only one of: a folder, --all, --shared, --starred, --trashed, --search')
+    if (search?.trim() === '') throw new Problem('usage', '--search needs a text')
     if (lists === 1 && !all && (type ?? order) !== undefined)
       throw new Problem('usage', '--type and --order can only be used with a folder or --all')
     const client = await (folder === undefined ? context.client() : context.clientFor(folder))
     if (trashed) {
       const found = await trashedFiles(client, undefined, limit)
       return { many: found.map(withFolder), view: trashedView, empty: 'No files.' }
+    }
+    if (search !== undefined) {
+      const query = { q: search, page_size: Math.min(PAGE_ITEMS, limit ?? PAGE_ITEMS) }
+      const { children } = await client.call('folders.search', { query })
+      return { many: await withPaths(client, children.results), view: pathView, empty: 'No files.' }
     }
     if (folder !== undefined && isPattern(folder) && !(await lookupIfThere(client, folder))) {
       const found = (await matchingFiles(client, folder, type)).sort((a, b) => compare(a.file, b.file, order))

@@ -12,7 +12,7 @@ import type { GridMeta } from '../../contract/resources/index.ts'
 import { quoted } from '../../contract/shell.ts'
 import { type Change, changed, isColor, readChange } from '../charts/attributes.ts'
 import { changeFigure, storedFigure } from '../charts/change.ts'
-import { chartOptions } from '../charts/options.ts'
+import { chartOptions, wordsOf } from '../charts/options.ts'
 import { themeNamed } from '../charts/themes.ts'
 import { camelCase, defineCommand, type Option } from '../core/define.ts'
 import { object } from '../core/prints.ts'
@@ -49,6 +49,7 @@ export const set = defineCommand({
     'gridline plot set "sales line" --title "Sales 2024" --type bar',
     'gridline plot set "sales line" --where "city = \'Oslo\'" --color-of \'price=#d62728\'',
     'gridline plot set "sales line" layout.yaxis.title.text=EUR data.0.line.width=3',
+    'gridline plot set "sales line" --by none --where none     # without series, and all rows',
     'gridline plot set "sales line" --unset layout.yaxis.title',
   ],
   async run(context, [plot, ...given], { colorOf = [], unset = [], type, width, height, ...others }) {
@@ -105,15 +106,10 @@ export const options = defineCommand({
       )
     if (!isSameFigure(withoutLook(figure), withoutLook(made)))
       context.messages.note(
-        'The figure has attributes that no option sets; see them with: gridline plot data',
+        'The figure has attributes that no option of plot create sets; see them with: gridline plot data',
       )
-    const words = chartOptions.flatMap(({ flags }) => {
-      const flag = flags.split(' ')[0]
-      const value = options[camelCase(flag.slice(2)) as keyof ChartOptions]
-      if (value === undefined) return []
-      return value === true ? [flag] : [value].flat().flatMap((one) => [flag, quoted(String(one))])
-    })
-    const command = ['gridline plot create --grid', quoted(grid.filename), '--type', type, ...words].join(' ')
+    const name = quoted(grid.filename)
+    const command = ['gridline plot create --grid', name, '--type', type, ...wordsOf(options)].join(' ')
     const { json, jq, format, template } = context.flags
     if ([json, jq, format, template].every((flag) => flag === undefined)) return { text: `${command}\n` }
     const view = { id: 'command', columns: [{ field: 'command', title: 'COMMAND' }] }
@@ -121,9 +117,15 @@ export const options = defineCommand({
   },
 })
 
-/** The figure without its theme, and without what says where its title comes from. */
-function withoutLook({ layout: { meta: _meta, template: _, ...layout }, ...figure }: Figure): Figure {
-  return { ...figure, layout }
+/**
+ * The figure without its theme, and without what says where its title comes from. The header of a table is stored as
+ * data, and follows from its columns.
+ */
+function withoutLook({ layout: { meta: _meta, template: _, ...layout }, data, ...figure }: Figure): Figure {
+  const plain = data.map((trace) =>
+    trace.type === 'table' ? { ...trace, header: undefined, cells: trace.cells?.valuessrc } : trace,
+  )
+  return { ...figure, data: plain, layout }
 }
 
 /** The grid whose columns a figure shows. Throws `usage` if there is none, or several. */

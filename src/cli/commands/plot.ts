@@ -18,6 +18,7 @@ import type { Context } from '../core/context.ts'
 import {
   type Command,
   type CommandEntry,
+  camelCase,
   defineCommand,
   type Option,
   type OptionsOf,
@@ -87,10 +88,7 @@ const create = defineCommand({
     if (given.length > 0 && figures.length === 0)
       throw new Problem('no_such_file', `no files match ${given.join(', ')}`, { hint: 'Check the pattern.' })
     if (grid !== undefined) {
-      if (figures.length > 0)
-        throw new Problem('usage', 'give figures or --grid, not both', {
-          hint: 'The chart of a grid is named with --name.',
-        })
+      if (figures.length > 0) throw leftOver(figures[0], options)
       const made = await createFromGrid(context, grid, options)
       await context.noteLinks()
       return { one: made, view: chartView }
@@ -131,6 +129,23 @@ const create = defineCommand({
     return { ...done, view: chartView }
   },
 })
+
+/** The error for an argument beside --grid: often the value of a switch, which takes none. */
+function leftOver(word: string, options: OptionsOf<typeof createOptions>): Problem {
+  const given = createOptions
+    .filter(({ flags }) => !flags.includes('<'))
+    .map(({ flags }) => flags)
+    .filter((flag) => options[camelCase(flag.slice(2)) as keyof typeof options] === true)
+  if (given.length === 0 || existsSync(word))
+    return new Problem('usage', 'give figures or --grid, not both', {
+      hint: 'The chart of a grid is named with --name.',
+    })
+  return new Problem(
+    'usage',
+    `${word} is left over: ${given.join(' and ')} ${given.length === 1 ? 'takes no value' : 'take no values'}`,
+    { hint: 'To show a column as text at each point, use --text COLUMN.' },
+  )
+}
 
 function placeOf(options: OptionsOf<typeof createOptions>): Omit<PlotPlace, 'filename'> {
   return {

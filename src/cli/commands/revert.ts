@@ -23,6 +23,7 @@ export const command = defineCommand({
     {
       flags: '--to <version>',
       description: 'the version to go back to: a number, a date, or a name (default: the one before)',
+      completes: 'version',
     },
   ],
   examples: [

@@ -6,14 +6,14 @@ import { type Client, lookupIfThere } from '../../client/index.ts'
 import { counted } from '../../contract/closest.ts'
 import { errorCodes, Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
-import { gridName } from '../../contract/formats.ts'
+import { gridName, isNotice } from '../../contract/formats.ts'
 import { conflictRules } from '../../contract/headers.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import type { FileMeta, GridMeta } from '../../contract/resources/index.ts'
 import { filetypeName } from '../../contract/resources/index.ts'
 import { chartFor, checkChart } from '../charts/charts.ts'
 import { assertOwnNames } from '../charts/create.ts'
-import { chartOptions } from '../charts/options.ts'
+import { chartOptions, wordsOf } from '../charts/options.ts'
 import { createOrUpdateChart, presentOptions } from '../charts/update.ts'
 import { annotated, provenanceOf, provenanceText } from '../core/ci.ts'
 import type { Context } from '../core/context.ts'
@@ -25,6 +25,7 @@ import { checkDraftName } from '../files/drafts.ts'
 import { tablesOf } from '../files/head.ts'
 import { openInput } from '../files/input.ts'
 import { reportOfFile } from '../files/local-checks.ts'
+import { gridOfFile } from '../files/local-data.ts'
 import {
   allowTypeChange,
   checksOption,
@@ -199,7 +200,7 @@ export const command = defineCommand({
       ...options,
       maxShrink,
       reading,
-      whole: plot !== undefined,
+      whole: plot !== undefined || context.environment.GITHUB_STEP_SUMMARY !== undefined,
       provenance: provenance && provenanceText(provenance),
     }
     const removals = options.delete
@@ -207,7 +208,7 @@ export const command = defineCommand({
       : []
     const sender = new Sender(context, sending, several || options.onConflict === 'replace', total)
     const work = async (local: LocalFile): Promise<object[]> => {
-      if (plot !== undefined && !dryRun) await refuseChart(context, local.file, plot, options)
+      if (plot !== undefined && !dryRun) await refuseChart(context, local, plot, options)
       if (dryRun) {
         const confirmed = plan !== undefined || (options as { confirmed?: boolean }).confirmed === true
         return preview(context, local, { ...options, dryRun: true, shrink: maxShrink, confirmed }, sender)
@@ -368,16 +369,21 @@ function flagOf(flags: string): string {
   return flags.split(' ')[0].slice(2)
 }
 
+/** Maximum size of a file whose chart is tried before it is sent, in bytes: reading it twice takes longer than it is worth. */
+const MAX_TRIED_BYTES = 4 * 1024 * 1024
+
 /**
  * Throws what the chart would be refused with, before anything is sent: a file with several tables, a column that does
- * not exist or holds no numbers. Of a long text, the beginning is read; the whole file is checked once it is a grid.
+ * not exist or holds no numbers, several rows for one bar. Of a long text, the beginning is read; the whole file is
+ * checked once it is a grid.
  */
 async function refuseChart(
   context: Context,
-  file: string,
+  local: LocalFile,
   type: ChartType | typeof AUTO,
   options: Options,
 ): Promise<void> {
+  const { file } = local
   if (file === '-' || isAddress(file)) return
   const tables = await tablesOf(file, readingOptionsOf(options, file), context.environment).catch((error) => {
     // What is wrong with the file is said by the upload.
@@ -394,6 +400,22 @@ async function refuseChart(
   // Appended rows need not have all columns of the grid.
   if (options.onConflict === 'append') return
   await checkChart(gridName(options.name ?? basename(file)), tables[0].ingested.columns, type, options)
+  // Of a chart that exists, other options stay: what it shows is known with its grid.
+  const { path, parent } = await destinationOf(await context.client(), options, local)
+  const isLong = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_TRIED_BYTES
+  if (isLong || (await lookupIfThere(await context.client(), path, parent))) return
+  const read = await gridOfFile(context, file, options, {}, true).catch((error) => {
+    if (error instanceof Problem) return undefined
+    throw error
+  })
+  if (read)
+    await chartFor(
+      read.client,
+      await read.client.call('grids.get', { fid: read.fid }),
+      type,
+      options,
+      () => {},
+    )
 }
 
 /**
@@ -412,8 +434,28 @@ async function sent(
     const isTaken = error instanceof Problem && error.code === 'already_exists'
     if (isTaken && options.sheet !== undefined && local.file !== '-')
       await tablesOf(local.file, readingOptionsOf(options, local.file), context.environment)
-    throw error
+    throw await withChecks(context, local.file, options, error)
   }
+}
+
+/** Errors that end an upload before its checks are run. */
+const BEFORE_CHECKS: readonly unknown[] = ['bad_data', 'type_change']
+
+/** An error with what the checks find as well: a job learns all that is wrong with a file at once. */
+async function withChecks(
+  context: Context,
+  file: string,
+  options: Options,
+  error: unknown,
+): Promise<unknown> {
+  if (!(error instanceof Problem) || !BEFORE_CHECKS.includes(error.code)) return error
+  if (options.checks === undefined || file === '-') return error
+  const document = await readChecksFile(options.checks)
+  const report = await reportOfFile(context, file, document, options).catch(() => undefined)
+  if (!report || report.passed) return error
+  const { code, message, field, path, line, column, hint } = error
+  const also = `${message}; it fails ${counted(report.errors, 'check')} as well`
+  return new Problem(code, also, { field, path, line, column, hint, checks: report })
 }
 
 /**
@@ -437,15 +479,19 @@ async function plotOf(
   const client = await context.client()
   const note = (text: string): void => context.messages.note(text)
   const before = await presentOptions(client, grid, given, options)
-  const { type, figure } = await chartFor(client, grid, before.type, before.options, note).catch((error) => {
+  const charted = async () => {
+    const { type, figure } = await chartFor(client, grid, before.type, before.options, note)
+    return createOrUpdateChart(context, grid, type, figure, options)
+  }
+  const plot = await charted().catch((error) => {
     if (!(error instanceof Problem)) throw error
     const { code, message, hint } = error
     const { fid, action = 'created' } = grid
+    const command = ['gridline plot create --grid', fid, '--type', given, ...wordsOf(options)].join(' ')
     throw new Problem(code, `the grid is uploaded (${fid}, ${action}), but there is no chart: ${message}`, {
-      hint: `${hint ? `${hint.replace(/[.?]?$/, (end) => end || '.')} ` : ''}To make the chart: gridline plot create --grid ${fid} --type ${given} --x COLUMN --y COLUMN`,
+      hint: `${hint ? `${hint.replace(/[.?]?$/, (end) => end || '.')} ` : ''}To make the chart: ${command}`,
     })
   })
-  const plot = await createOrUpdateChart(context, grid, type, figure, options)
   if (process.stdout.isTTY && !context.messages.silent) await showChart(context, plot.fid)
   return {
     ...plot,
@@ -656,8 +702,9 @@ async function preview(
   const { path, parent } = await destinationOf(client, options, { file, folders })
   const target = await lookupIfThere(client, path, parent)
   for (const warning of all) context.messages.warning(warning, input.name)
-  if (options.strict && all.length > 0)
-    throw new Problem('bad_data', `${input.name}: ${all.slice(0, 10).join('; ')}`, {
+  const doubts = all.filter((warning) => !isNotice(warning))
+  if (options.strict && doubts.length > 0)
+    throw new Problem('bad_data', `${input.name}: ${doubts.slice(0, 10).join('; ')}`, {
       hint: 'Warnings are errors with --strict.',
     })
   await tryChecks(context, client, file, tables.length, target, options)

@@ -23,6 +23,7 @@ export const command = defineCommand({
   arguments: '<file>',
   completes: ['local'],
   options: [
+    { flags: '--name <name>', description: 'name of the grid (default: file name without its extension)' },
     { flags: '--folder <path|id>', description: 'destination folder; missing folders are created' },
     { flags: '--public', description: 'make the grid public (readable by anyone)' },
     {
@@ -35,9 +36,9 @@ export const command = defineCommand({
   examples: ['gridline watch results.csv', 'gridline watch sensor.csv --folder Live --public'],
   async run(context, [file], options) {
     await openInput(file)
-    const { folder, public: isPublic, onConflict = 'fail' } = options
+    const { name, folder, public: isPublic, onConflict = 'fail' } = options
     const reading = readingHeaders(options)
-    const settings = { folder, public: isPublic, onConflict, yes: true, reading }
+    const settings = { name, folder, public: isPublic, onConflict, yes: true, reading }
     let known: Known | undefined
     let isMissing = false
     for (;;) {

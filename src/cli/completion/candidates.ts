@@ -226,11 +226,11 @@ function completionOf({ flags, completes, choices }: Option): Completion {
 const optionKinds: Readonly<Record<string, Completed>> = {
   folder: 'folder',
   columns: 'column',
-  x: 'column',
-  y: 'column',
-  color: 'column',
-  size: 'column',
-  text: 'column',
+  ...Object.fromEntries(
+    'x y z lat lon parent error y2 by facet animate color size text key sort'
+      .split(' ')
+      .map((name) => [name, 'column' as const]),
+  ),
   team: 'team',
   grid: 'grid',
   user: 'user',

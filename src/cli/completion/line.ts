@@ -25,8 +25,8 @@ export function splitLine(line: string): string[] {
   return [...words, word]
 }
 
-/** How much of a word bash keeps when it replaces `last`, its part after the last colon or equals sign. */
+/** How much of a word bash keeps when it replaces `last`, its part after the last colon, equals or at sign. */
 export function keptLength(word: string, last: string): number {
-  const [replaced = ''] = /^[:=]$/.test(last) ? [''] : splitLine(last)
+  const [replaced = ''] = /^[:=@]$/.test(last) ? [''] : splitLine(last)
   return word.endsWith(replaced) ? word.length - replaced.length : 0
 }

@@ -10,6 +10,8 @@ const FRESH_MS = 20_000
 const STALE_MS = 3600_000
 /** Files of a folder that are read. */
 const MOST_VALUES = 500
+/** Versions of a file that are offered. */
+const MOST_VERSIONS = 50
 /** Bytes of a local file, other than a text, that are read for its columns. */
 const MOST_FILE_BYTES = 4 * 1024 * 1024
 
@@ -37,9 +39,24 @@ export async function valuesOf(
     const { profiles = {} } = await context.config.read()
     return [...Object.keys(profiles), LOCAL]
   }
+  if (kind === 'version') return grid === undefined ? [] : versionsOf(context, cache, grid)
   if (kind === 'column') return grid === undefined ? [] : columnsOf(context, cache, grid, current)
   if (kind === 'team' || kind === 'user') return peopleOf(context, cache, kind)
+  const [, file] = /^(.+)@[^/]*$/s.exec(current) ?? []
+  if (file !== undefined && kind !== 'folder')
+    return (await versionsOf(context, cache, file)).map((version) => `${file}@${version}`)
   return filesOf(context, cache, kind, current)
+}
+
+/** The names and numbers of the last versions of a file. */
+function versionsOf(context: Context, cache: Cache, file: string): Promise<string[]> {
+  return cache.get(`versions ${file}`, async () => {
+    const client = await context.client()
+    const { resolve } = await import('../../client/index.ts')
+    const fid = await resolve(client, file)
+    const { versions } = await client.call('versions.list', { fid, query: { page_size: MOST_VERSIONS } })
+    return versions.flatMap(({ version, name }) => (name ? [name, String(version)] : [String(version)]))
+  })
 }
 
 /** Columns of a grid; in a comma-separated list, those that are not in it. */
@@ -49,7 +66,10 @@ async function columnsOf(context: Context, cache: Cache, grid: string, current: 
   const names = await cache.get(`columns ${grid}`, async () => {
     const client = await context.client()
     const { resolve } = await import('../../client/index.ts')
-    const { cols } = await client.call('grids.get', { fid: await resolve(client, grid, 'grid') })
+    const fid = await resolve(client, grid)
+    // Of a plot, those of the grid that it shows.
+    const { filetype, references } = await client.call('files.get', { fid })
+    const { cols } = await client.call('grids.get', { fid: filetype === 'plot' ? references[0] : fid })
     return cols.map(({ name }) => name)
   })
   return listed(names, current)

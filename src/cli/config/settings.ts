@@ -11,6 +11,7 @@ export interface Settings {
   url: string
   user: string
   api_key: string
+  ca_file: string
   format: string
   theme: string
   profile: string
@@ -23,6 +24,7 @@ const environmentVariables: Record<SettingName, string> = {
   url: 'GRIDLINE_URL',
   user: 'GRIDLINE_USER',
   api_key: 'GRIDLINE_API_KEY',
+  ca_file: 'GRIDLINE_CA_FILE',
   format: 'GRIDLINE_FORMAT',
   theme: 'GRIDLINE_THEME',
   profile: 'GRIDLINE_PROFILE',
@@ -48,6 +50,8 @@ export interface Profile {
   keychain?: true
   /** The origin of the server that the key is for. It is never sent to another one. */
   key_origin?: string
+  /** A PEM file of certificates that are trusted too, as an absolute path. */
+  ca_file?: string
 }
 
 /** The built-in profile: the database of this machine. */
@@ -245,7 +249,7 @@ export function resolveSettings(
   // A key belongs to one server: ignore it if the URL is set to another one, in whatever way.
   const keyOrigin = chosen?.key_origin ?? (chosen?.url && originOf(chosen.url))
   const elsewhere = url !== undefined && keyOrigin !== undefined && originOf(url) !== keyOrigin
-  const fromProfile = (name: 'url' | 'user' | 'api_key'): Setting | undefined => {
+  const fromProfile = (name: 'url' | 'user' | 'api_key' | 'ca_file'): Setting | undefined => {
     if (!chosen?.[name] || (elsewhere && name !== 'url')) return undefined
     const kept = name === 'api_key' && chosen.keychain ? 'keychain, ' : ''
     return { value: chosen[name], source: `${kept}profile ${profile.value}` }
@@ -260,7 +264,7 @@ export function resolveSettings(
   }
   const theme =
     fromEnvironment('theme') ?? (config.theme ? { value: config.theme, source: 'config file' } : unset)
-  if (alone) return { url: unset, user: unset, api_key: unset, format, theme, profile }
+  if (alone) return { url: unset, user: unset, api_key: unset, ca_file: unset, format, theme, profile }
   return {
     url: fromEnvironment('url') ?? fromProfile('url') ?? unset,
     // User and key belong together: if the environment sets one, do not take the other from the profile.
@@ -271,6 +275,7 @@ export function resolveSettings(
         ? unset
         : fromProfile('api_key')) ??
       unset,
+    ca_file: fromEnvironment('ca_file') ?? fromProfile('ca_file') ?? unset,
     format,
     theme,
     profile,

@@ -42,7 +42,7 @@ export async function connect(
   settings: Record<SettingName, Setting>,
   options: ConnectOptions,
 ): Promise<Connection> {
-  const { url, user, api_key, profile } = settings
+  const { url, user, api_key, ca_file, profile } = settings
   const { environment, changes, trace, caFile, ...rest } = options
   const clientOptions = { ...rest, writes: changes }
   if (url.value) {
@@ -54,7 +54,7 @@ export async function connect(
     return remote(server, {
       ...clientOptions,
       trace,
-      caFile,
+      caFile: caFile ?? ca_file.value,
       user: user.value,
       apiKey: api_key.value,
       keyFrom: api_key.source,

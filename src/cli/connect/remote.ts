@@ -138,7 +138,8 @@ function trusted(file: string): string[] {
   } catch (error) {
     throw new Problem(
       'no_such_file',
-      `--ca-file: cannot read ${file}: ${(error as Error).message.split(',')[0]}`,
+      `cannot read the certificates in ${file}: ${(error as Error).message.split(',')[0]}`,
+      { hint: 'Check --ca-file, GRIDLINE_CA_FILE or: gridline config get ca_file' },
     )
   }
 }

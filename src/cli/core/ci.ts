@@ -1,9 +1,11 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { Problem } from '../../contract/errors.ts'
+import { isNotice } from '../../contract/formats.ts'
 import type { CheckReport } from '../../contract/resources/index.ts'
 import { placeOf, titleOf } from '../output/check-rows.ts'
 import type { Failure } from '../output/failure.ts'
 import type { Warned } from '../output/messages.ts'
+import { rowsByKey } from '../output/row-counts.ts'
 import type { Context } from './context.ts'
 
 /** What is reported about a file that was made or changed. */
@@ -18,6 +20,11 @@ export interface Reported {
   grid_action?: string
   row_count?: number
   file?: string
+  /** What became of rows that were found by a key. */
+  rows_added?: number
+  rows_updated?: number
+  rows_unchanged?: number
+  rows_removed?: number
 }
 
 /** Commit, branch and run of a CI job, where the system says them. */
@@ -100,9 +107,19 @@ export async function reportToCi(
   }
   if (GITHUB_STEP_SUMMARY) {
     const rows = made.map(
-      ({ fid = '', filename = fid, path = filename, web_url, action = '', grid_action, row_count }) => {
+      ({
+        fid = '',
+        filename = fid,
+        path = filename,
+        web_url,
+        action = '',
+        grid_action,
+        row_count,
+        ...more
+      }) => {
         const name = web_url === undefined ? cell(path) : `[${cell(path)}](${address(web_url)})`
-        const said = grid_action === undefined ? action : `chart ${action}, data ${grid_action}`
+        const done = rowsByKey(more) ?? action
+        const said = grid_action === undefined ? done : `chart ${action}, data ${grid_action}`
         return `| ${name} | ${row_count ?? ''} | ${cell(said)} |\n`
       },
     )
@@ -140,8 +157,8 @@ function warningList(warned: readonly Warned[]): string {
 }
 
 function annotateWarning({ environment, messages }: Context, { of, text }: Warned): void {
-  // What was detected without doubt, in each run.
-  if (/^delimiter detected: /.test(text)) return
+  // What is so in each run.
+  if (isNotice(text)) return
   const line = Number(/\bline (\d+)/.exec(text)?.[1] ?? 1)
   if (environment.GITHUB_ACTIONS === 'true') {
     const place = of === undefined ? '' : `file=${property(of)},line=${line},`
@@ -157,6 +174,7 @@ export async function annotated<T>(context: Context, file: string, work: () => P
     return await work()
   } catch (error) {
     if (error instanceof Problem && error.checks) {
+      if (error.code !== 'checks_failed') annotate(context, file, error)
       annotateReport(context, file, error.checks as CheckReport)
       marked.add(error)
     } else if (error instanceof Problem && (error.exit === 7 || error.line !== undefined))
@@ -175,8 +193,10 @@ function annotate({ environment, messages }: Context, file: string, problem: Pro
   const at = /\bline (\d+)/.exec(message)?.[1]
   const line = problem.line ?? (at === undefined ? undefined : Number(at))
   if (environment.GITHUB_ACTIONS === 'true') {
-    const place = [`file=${property(file)}`, ...(line === undefined ? [] : [`line=${line}`])]
-    messages.line(`::error ${place.join(',')},title=gridline::${data(message)}`)
+    // Rows of the command line, and standard input, are no files.
+    const isFile = !/^-|^standard input$/.test(file)
+    const place = isFile ? [`file=${property(file)}`, ...(line === undefined ? [] : [`line=${line}`])] : []
+    messages.line(`::error ${[...place, 'title=gridline'].join(',')}::${data(message)}`)
   } else if (environment.GITLAB_CI) {
     codeQuality(file, { check: `gridline ${problem.code}`, severity: 'major', message, line: line ?? 1 })
   } else if (environment.CI && line !== undefined && !messages.isJson) {

@@ -207,7 +207,7 @@ export class Context {
       signal: this.flags.timeout === undefined ? undefined : this.ending.signal,
       idempotencyKey: this.flags.idempotencyKey,
       trace: this.traces ? (line) => this.messages.line(line) : undefined,
-      caFile: this.flags.caFile,
+      caFile: this.flags.caFile ?? (this.environment.GRIDLINE_CA_FILE || undefined),
       plan: this.flags.dryRun ? (...what) => new Planned(...what) : undefined,
       onRetry: (problem, wait) => this.noteRetry(problem, wait),
     }

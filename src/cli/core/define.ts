@@ -26,6 +26,7 @@ export type Completed =
   | 'plot'
   | 'folder'
   | 'column'
+  | 'version'
   | 'profile'
   | 'team'
   | 'user'

@@ -103,6 +103,9 @@ const WRITERS: Record<Format, (printed: Printed) => Promise<void>> = {
       : cellsOf(rows, view)
     const fitted = isTTY && !alone ? narrowed(view, cells, columns || 80) : { view, cells }
     await write(table(alone, fitted.view, fitted.cells, hasColor(process.stdout, environment), columns))
+    const left = view.columns.filter((column) => !fitted.view.columns.includes(column))
+    if (view.namesLeft && left.length > 0)
+      await write(`not shown: ${left.map(({ title }) => title).join(', ')}\n`)
   },
 }
 

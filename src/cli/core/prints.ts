@@ -34,8 +34,8 @@ export type Prints =
       /** Fields of the command line's own, with what they hold. */
       fields: Readonly<Record<string, string>>
     }
-  /** Anything else, in words. */
-  | { is: 'other'; what: string }
+  /** Anything else, in words; with the fields that --json accepts, if there are some, and a hint for others. */
+  | { is: 'other'; what: string; fields?: readonly string[]; hint?: string }
 
 type Of = PrintedObject | readonly PrintedObject[]
 
@@ -49,9 +49,9 @@ export function object(of: Of, fields: Readonly<Record<string, string>> = {}): P
   return { is: 'object', of: [of].flat() as PrintedObject[], fields }
 }
 
-/** What is no object with fields, in words. */
-export function other(what: string): Prints {
-  return { is: 'other', what }
+/** What is no object of the contract, in words. */
+export function other(what: string, fields?: readonly string[], hint?: string): Prints {
+  return { is: 'other', what, fields, hint }
 }
 
 /** Fields of what a command that writes prints with --dry-run. */
@@ -59,7 +59,7 @@ export const plannedFields = ['dry_run', 'operation', 'would', 'file', 'target',
 /** Fields of what `upload` prints with it. */
 export const previewFields = ['file', 'name', 'would', 'rows', 'columns', 'warnings', 'target'] as const
 
-/** The fields that --json and --template accept for a command; undefined if it prints no objects. */
+/** The fields that --json and --template accept for a command; undefined if any can be there. */
 export function fieldsOf({
   prints,
   writes,
@@ -67,7 +67,7 @@ export function fieldsOf({
   prints: Prints
   writes?: true
 }): readonly string[] | undefined {
-  if (prints.is === 'other') return undefined
+  if (prints.is === 'other') return prints.fields
   const { of, fields } = prints
   return [
     ...new Set([

@@ -7,6 +7,8 @@ const OF_OTHERS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TO
 const SUFFIX = '_FILE'
 /** Maximum size of a value in a file, in bytes. */
 const MAX_VALUE_BYTES = 65_536
+/** Variables that are of files themselves. */
+const OF_FILES = ['GRIDLINE_CA_FILE']
 
 /**
  * The environment, with the values that are in files: `GRIDLINE_DATABASE_FILE` names a file with the value of
@@ -15,7 +17,7 @@ const MAX_VALUE_BYTES = 65_536
 export function withFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const found: NodeJS.ProcessEnv = {}
   for (const [variable, path] of Object.entries(environment)) {
-    if (!path || !variable.endsWith(SUFFIX)) continue
+    if (!path || !variable.endsWith(SUFFIX) || OF_FILES.includes(variable)) continue
     const name = variable.slice(0, -SUFFIX.length)
     if (!name.startsWith('GRIDLINE_') && !OF_OTHERS.includes(name)) continue
     if (environment[name])

@@ -39,12 +39,13 @@ export async function readableGrid(
 
 let opened = 0
 
-/** Reads a data file into a service in this process, with its warnings. */
+/** Reads a data file into a service in this process, with its warnings, unless they are said elsewhere. */
 export async function gridOfFile(
   context: Context,
   file: string,
   options: ReadingOptions,
   more: Pick<HeadersOf<'grids.upload'>, 'Checks'> = {},
+  isSilent = false,
 ): Promise<Readable & Pick<ResultOf<'grids.upload'>, 'checks'>> {
   const input = await openInput(file)
   const client = await context.temporaryClient()
@@ -63,7 +64,7 @@ export async function gridOfFile(
   // What checks found is in their report.
   const warnings =
     more.Checks === undefined ? made.warnings : made.warnings.filter((text) => !text.startsWith('check: '))
-  for (const warning of warnings) context.messages.warning(warning, file)
+  if (!isSilent) for (const warning of warnings) context.messages.warning(warning, file)
   if (made.file.filetype !== 'grid')
     throw new Problem('usage', `${file} contains several tables`, {
       hint: `Choose a sheet of a workbook with --sheet, or upload the file, which makes a folder with a grid for each: gridline upload ${file}`,

@@ -86,7 +86,8 @@ export function refuseReadingOptions(options: ReadingOptions): void {
 /** Option for files whose warnings are errors. */
 export const strict = {
   flags: '--strict',
-  description: 'treat warnings as errors: nothing is stored (exit code 7)',
+  description:
+    'treat warnings as errors, but for a detected delimiter and empty sheets: nothing is stored (exit code 7)',
 } as const satisfies Option
 
 /** `50%` or `50`, as a whole number of percent. Throws `usage`. */
@@ -143,19 +144,6 @@ export function keyHeaders({
     'Delete-Missing': deleteMissing ? true : undefined,
     ...(deleteMissing && { 'Max-Shrink': yes ? 100 : undefined }),
   }
-}
-
-/** What became of rows that were found by a key: `12 updated, 3 appended, 985 unchanged`. */
-export function rowsByKey(done: {
-  rows_added?: number
-  rows_updated?: number
-  rows_unchanged?: number
-  rows_removed?: number
-}): string | undefined {
-  if (done.rows_updated === undefined) return undefined
-  const { rows_updated, rows_added = 0, rows_unchanged = 0, rows_removed = 0 } = done
-  const removed = rows_removed > 0 ? `, ${rows_removed} removed` : ''
-  return `${rows_updated} updated, ${rows_added} appended, ${rows_unchanged} unchanged${removed}`
 }
 
 /** Values of the options that control how text is parsed. */

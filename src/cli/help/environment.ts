@@ -3,6 +3,7 @@ export const environmentTable: Readonly<Record<string, string>> = {
   GRIDLINE_URL: 'the URL of the server',
   GRIDLINE_USER: 'your username on the server',
   GRIDLINE_API_KEY: 'your API key on the server',
+  GRIDLINE_CA_FILE: 'a PEM file of certificates that are trusted too, as with --ca-file',
   GRIDLINE_OIDC_TOKEN: 'the identity token of a CI job, for login --oidc',
   GRIDLINE_PROFILE: 'the login profile to use; local is this machine',
   GRIDLINE_HOME: 'folder for settings and data',

@@ -1,6 +1,7 @@
 import type { ImageFormat } from '../../contract/operations/index.ts'
 import { chartWords } from './chart-words.ts'
 import { hasColor } from './color.ts'
+import { withBins } from './histogram.ts'
 import { braille, graphicsOf, picture, sizeFor } from './picture.ts'
 import { legendOf, plotText, type TextTrace } from './plot-text.ts'
 
@@ -39,7 +40,12 @@ export async function chartText(
   const words = chartWords(data as Record<string, unknown>[], columns)
   const heading = titleOf(layout)
   if (words) return [...(heading ? [heading] : []), ...words, ''].join('\n')
-  const own = plotText(data, layout, { columns, lines: LINES, color: hasColor(stream, environment), plain })
+  const own = plotText(withBins(data), layout, {
+    columns,
+    lines: LINES,
+    color: hasColor(stream, environment),
+    plain,
+  })
   if (own) {
     const title = titleOf(layout)
     const [up, across] = [layout.yaxis, layout.xaxis].map((axis) => titleOf(axis as Record<string, unknown>))

@@ -4,6 +4,7 @@ import { counted } from '../../contract/closest.ts'
 import type { DiffColumn, DiffRow, DiffValue, GridDiff } from '../../contract/resources/index.ts'
 import { fittedTable } from './fitted.ts'
 import { markdown } from './markdown.ts'
+import { wrapped } from './messages.ts'
 import { visible } from './visible.ts'
 
 export const diffFormats = ['table', 'csv', 'ndjson', 'md', 'html'] as const
@@ -125,7 +126,7 @@ function asTable(diff: GridDiff, { names, isStat, color, width }: Printing): str
   }
   const lines = [`${chalk.bold(visible(`${names.before} → ${names.after}`))}: ${summaryOf(diff)}`]
   if (diff.is_same) return `${lines[0]}\n`
-  if (diff.key.length === 0) lines.push(chalk.dim(howCompared(diff)))
+  if (diff.key.length === 0) lines.push(chalk.dim(wrapped(howCompared(diff), width)))
   if (diff.columns.length > 0) lines.push('')
   for (const column of diff.columns) {
     const sign = signOf(column)

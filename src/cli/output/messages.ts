@@ -168,7 +168,7 @@ function about(of: string | undefined, message: string): string {
 }
 
 /** Breaks a line between words at a width. Escape codes take no room. A longer word stays whole, so it can be copied. */
-function wrapped(line: string, width: number): string {
+export function wrapped(line: string, width: number): string {
   let used = 0
   let text = ''
   for (const word of line.split(' ')) {

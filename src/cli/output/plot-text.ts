@@ -259,7 +259,7 @@ function numbers(
 }
 
 /** Steps of 1, 2 or 5 times a power of ten. */
-function stepOf(span: number, room: number): number {
+export function stepOf(span: number, room: number): number {
   const rough = span / room
   const power = 10 ** Math.floor(Math.log10(rough))
   return power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10)

@@ -2,12 +2,16 @@ import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 
 /** Throws `usage` for fields that a command does not print. Undefined: any field can be there. */
-export function checkFields(fields: readonly string[], known: readonly string[] | undefined): void {
+export function checkFields(
+  fields: readonly string[],
+  known: readonly string[] | undefined,
+  hint = 'Use --json without fields to see what is available.',
+): void {
   if (!known) return
   for (const field of fields) {
     if (known.includes(field)) continue
     throw new Problem('usage', `no field named ${field}`, {
-      hint: hintWith(closest(field, known), 'Use --json without fields to see what is available.'),
+      hint: hintWith(closest(field, known), hint),
     })
   }
 }

@@ -45,11 +45,12 @@ export function table(
   const titles = view.columns.map(({ title }) => visible(title))
   const natural = widthsOf(titles, clean, (text) => text.length)
   const isWide = sum(natural) + GAP * (natural.length - 1) > width
+  const words = widthsOf(titles, clean, longestWord)
   const kept = titles.map((_, k) => k).filter((k) => !isWide || clean.some((row) => row[k] !== ''))
   const widths = isWide
     ? fitted(
         kept.map((k) => natural[k]),
-        kept.map((k) => widthsOf(titles, clean, longestWord)[k]),
+        kept.map((k) => (view.columns[k].isCut ? titles[k].length : words[k])),
         width - GAP * (kept.length - 1),
       )
     : undefined
@@ -60,7 +61,9 @@ export function table(
     colAligns: kept.map((k) => view.columns[k].align ?? 'left'),
     ...(widths && { colWidths: widths, wordWrap: true }),
   })
-  rows.push(...clean.map((row) => kept.map((k) => row[k])))
+  const shown = (text: string, k: number, width = text.length): string =>
+    view.columns[k].isCut && text.length > width ? `${text.slice(0, width - 1)}…` : text
+  rows.push(...clean.map((row) => kept.map((k, at) => shown(row[k], k, widths?.[at]))))
   return `${String(rows).replace(/[ \t]+$/gm, '')}\n`
 }
 

@@ -6,6 +6,8 @@ export interface TableView {
   id?: string
   /** In tab-separated output, a line for each field, with its name. For counts, whose order says nothing. */
   isLabeled?: true
+  /** Below the table of a narrow terminal, the columns that are left out are named. */
+  namesLeft?: true
 }
 
 export interface ViewColumn {
@@ -19,6 +21,8 @@ export interface ViewColumn {
   align?: 'right'
   /** Left out of a table that is wider than the terminal, the last one first. */
   isOptional?: true
+  /** Its texts are cut in a table that is wider than the terminal even so. */
+  isCut?: true
 }
 
 /** A list of files of any type. */

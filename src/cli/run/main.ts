@@ -168,7 +168,7 @@ async function runCommand(
   try {
     const { json, jq, template } = context.flags
     if (json !== undefined || jq !== undefined || template !== undefined)
-      await checkSelection(context.flags, fieldsOf(command))
+      await checkSelection(context.flags, command)
     context.startClock()
     const ends = [interrupted.happens, context.timedOut]
     const { dryRun } = context.flags
@@ -262,9 +262,11 @@ async function writeResults(
 }
 
 /** Checks --json fields, the --jq expression and the template before the command runs. */
-async function checkSelection(flags: GlobalFlags, known: readonly string[] | undefined): Promise<void> {
+async function checkSelection(flags: GlobalFlags, command: Command): Promise<void> {
+  const known = fieldsOf(command)
+  const hint = command.prints.is === 'other' ? command.prints.hint : undefined
   const { checkFields, checkJq } = await import('../output/selection.ts')
-  if (typeof flags.json === 'string') checkFields(flags.json.split(','), known)
+  if (typeof flags.json === 'string') checkFields(flags.json.split(','), known, hint)
   if (flags.jq !== undefined) await checkJq(flags.jq)
   if (flags.template === undefined) return
   if (flags.json !== undefined || flags.jq !== undefined || flags.format !== undefined)

@@ -1,7 +1,7 @@
 import type { ResultOf } from '../../contract/operations/index.ts'
 import type { CheckReport, GridMeta, UploadAction } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
-import { rowsByKey } from '../files/parse-options.ts'
+import { rowsByKey } from '../output/row-counts.ts'
 import { madeView, type TableView, versionColumn } from '../output/view.ts'
 
 /** A grid that was made or changed, with what was done. */

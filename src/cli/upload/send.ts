@@ -48,7 +48,7 @@ export interface SendOptions {
   /** Name of the draft that is made. */
   draft?: string
   deleteMissing?: boolean
-  /** Whether files that are left out are described as a whole, with their columns. */
+  /** Whether files that are left out are described as a whole, with their columns and rows. */
   whole?: boolean
   /** How the file is read. */
   reading: Partial<Headers>
@@ -99,7 +99,10 @@ export class Sender {
     const before = stateOf(file)
     const tag =
       this.skipsUnchanged && input.size !== undefined ? await tagOf(input, this.options.reading) : undefined
-    const listed = tag === undefined ? undefined : await this.unchanged(client, file, folders, tag)
+    // What is wrong with a file is wrong with an unchanged one, too, and its dates get older: the service says it.
+    const isChecked = this.options.strict === true || this.options.reading.Checks !== undefined
+    const listed =
+      tag === undefined || isChecked ? undefined : await this.unchanged(client, file, folders, tag)
     // A list of files has no columns and rows, which a chart and a report of one file need.
     const known =
       listed &&

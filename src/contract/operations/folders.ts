@@ -69,6 +69,20 @@ export const foldersOperations = {
     status: 200,
     result: s.object({ children: r.Page }),
   },
+  'folders.search': {
+    summary: 'Find your files by their names and the names of their columns',
+    method: 'GET',
+    path: '/v2/folders/search',
+    access: 'caller',
+    agents: 'reads',
+    query: s.object({
+      q: s.string({ description: 'The text that is searched for.' }),
+      page_size: pageQuery.page_size,
+    }),
+    body: none,
+    status: 200,
+    result: s.object({ children: r.Page }),
+  },
   'folders.lookup': {
     summary: 'Find a folder by its path',
     method: 'GET',

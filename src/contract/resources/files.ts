@@ -8,7 +8,9 @@ export const meta = {
   filename: s.string(),
   filetype: s.enumOf(['plot', 'grid', 'fold', 'extra']),
   owner: s.string(),
-  title: s.string(),
+  title: s.string({
+    description: 'The same as filename. The title of a chart is figure.layout.title.text.',
+  }),
   web_url: s.string(),
   embed_url: s.string(),
   img_url: s.string(),

@@ -15,7 +15,7 @@ import { optionsOf, styledNumber } from '../values/number.ts'
 import { keysAmong, SliceEnds, withCell } from '../values/slice-ends.ts'
 import type { ColumnFound, Ingested, Slice, SliceSink } from '../values/table.ts'
 import { type Rewrite, rewritten } from '../values/text-type.ts'
-import { isTotal } from '../values/total.ts'
+import { isTotal, mayBeTotal } from '../values/total.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
 import { isSparse, sparse } from './gaps.ts'
 import { PlainRows } from './plain-rows.ts'
@@ -29,6 +29,9 @@ const THOUSANDS = /^-?\d{1,3}(,\d{3})+$/
 /** Numbers with a decimal comma: 1,5 and 1.234,50. */
 const DECIMAL_COMMA = /^-?\d+(\.\d{3})*,\d+$/
 
+/** Of more rows, a word such as total is a category. */
+const MOST_TOTALS = 20
+
 /** The cells of a header that can be repeated further down. */
 export function headerOf({ repeated }: Dialect): Buffer[] | undefined {
   return repeated?.map((cell) => Buffer.from(cell))
@@ -41,6 +44,8 @@ export class DelimitedTable {
   private readonly builders: ColumnBuilder[]
   private rows = 0
   private last: { line: number; text: string } | undefined
+  /** Rows whose first cell says that they are totals. */
+  private readonly totals: { line: number; text: string }[] = []
   private readonly ends = new SliceEnds()
   private readonly keys: readonly number[] | undefined
   private readonly lines = new RowLines()
@@ -95,6 +100,7 @@ export class DelimitedTable {
         await this.addRows(buf, skip, tokenizer.rows)
         refuseSecondTable(tokenizer, buf, this.builders, source)
         this.keepLast(buf)
+        this.keepTotals(buf, skip)
         this.rows += count
         if (isSparse(this.rows, width, this.rows * width - tokenizer.missing))
           throw sparse(
@@ -174,6 +180,19 @@ export class DelimitedTable {
       const text = end - starts[k] > 40 ? '' : buf.toString('utf8', starts[k], end).trim()
       this.last = { line: lines[rows - 1], text }
       return
+    }
+  }
+
+  /** Keeps rows that look like totals: by their first cell, or by the second one if that is empty. */
+  private keepTotals(buf: Buffer, skip: number): void {
+    const { starts, ends, lines, rows, width } = this.tokenizer
+    for (let row = skip; row < rows && this.totals.length <= MOST_TOTALS; row++) {
+      let k = row * width
+      if (ends[k] >> 2 === starts[k] && width > 1) k++
+      const [start, end] = [starts[k], ends[k] >> 2]
+      if (end - start < 3 || end - start > 40 || !mayBeTotal(buf[start])) continue
+      const text = buf.toString('utf8', start, end).trim()
+      if (isTotal(text)) this.totals.push({ line: lines[row], text })
     }
   }
 
@@ -260,6 +279,15 @@ export class DelimitedTable {
         `line ${this.last.line}: ${JSON.stringify(this.last.text)} looks like the total of the rows above; read as a row; to leave it out: --skip-last ${1 + this.tokenizer.notes}${where}`,
       )
     }
+    const among = this.totals.filter(({ line }) => line !== this.last?.line)
+    if (among.length > 0 && among.length <= Math.min(MOST_TOTALS, rows / 3)) {
+      const [{ line, text }] = among
+      const which =
+        among.length === 1
+          ? `line ${line}: ${JSON.stringify(text)} looks like a total among the rows; read as a row`
+          : `${among.length} rows look like totals (first: line ${line}: ${JSON.stringify(text)}); read as rows`
+      warnings.note(`${which}; charts leave rows out with --where`)
+    }
     const mixed = columns.flatMap(({ name, text }) =>
       text
         ? [
@@ -292,6 +320,8 @@ function numberWarnings(
 ): string[] {
   const { written, grouped } = profile
   const said: string[] = []
+  /** Columns of which the same is said. */
+  const alike = new Map<string, { names: string[]; place: string; looks: string; how: string }>()
   const isGiven = (k: number): boolean => options.types?.has(names[k]) === true
   /** Names of the columns that a style would read in another way than they are written. */
   const misread = (style: NumberStyle, own: number): boolean =>
@@ -308,6 +338,11 @@ function numberWarnings(
     if (style.decimal !== ',' || style.thousands !== '.' || k < 0) return ''
     return ` (this also reads ${names[k]} ${grouped[k]} as ${grouped[k]!.replaceAll('.', '')})`
   }
+  /** The language that writes numbers so, if it reads no other column in another way. */
+  const localeOf = (style: NumberStyle): string =>
+    style.decimal === ',' && style.thousands !== ' ' && points({ decimal: ',', thousands: '.' }) === ''
+      ? ' (or --locale de)'
+      : ''
   for (const [k, builder] of builders.entries()) {
     const { firstText } = builder
     if (isGiven(k)) continue
@@ -348,12 +383,21 @@ function numberWarnings(
     }
     const isGroups = THOUSANDS.test(firstText.text) || (style !== undefined && style.decimal === '.')
     const looks = isGroups ? 'with groups of digits' : 'with a decimal comma'
-    const what = `column ${names[k]} looks like numbers ${looks} (line ${firstText.line}: ${firstText.text}); kept as text`
-    if (!style || misread(style, k)) said.push(what)
-    else if (THOUSANDS.test(firstText.text) && style.decimal === ',' && style.thousands === '')
-      // Each value is a number in both ways.
-      said.push(`${what}; to read them: --thousands , (or, if the comma is decimal: --decimal ,)`)
-    else said.push(`${what}; to read them: ${optionsOf(style)}${points(style)}`)
+    const how =
+      !style || misread(style, k)
+        ? ''
+        : THOUSANDS.test(firstText.text) && style.decimal === ',' && style.thousands === ''
+          ? // Each value is a number in both ways.
+            '; to read them: --thousands , (or, if the comma is decimal: --decimal ,)'
+          : `; to read them: ${optionsOf(style)}${points(style)}${localeOf(style)}`
+    const place = `(line ${firstText.line}: ${firstText.text})`
+    const same = alike.get(looks + how)
+    if (same) same.names.push(names[k])
+    else alike.set(looks + how, { names: [names[k]], place, looks, how })
+  }
+  for (const { names: columns, place, looks, how } of alike.values()) {
+    const which = columns.length === 1 ? `column ${columns[0]} looks` : `columns ${listed(columns, 5)} look`
+    said.push(`${which} like numbers ${looks} ${place}; kept as text${how}`)
   }
   const comma = written.findIndex((style, k) => style?.decimal === ',' && builders[k].isText && !isGiven(k))
   // Without such a column, a semicolon says that commas are in use for something else.
@@ -465,7 +509,8 @@ function columnBuilders(
   return names.map(
     (name, k) =>
       new ColumnBuilder({
-        name,
+        name: options.called?.(k) ?? name,
+        isTarget: options.expected !== undefined && !options.types?.has(name),
         given:
           options.types?.get(name) ??
           options.expected?.(name, k) ??

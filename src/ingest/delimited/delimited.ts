@@ -100,7 +100,17 @@ async function* withoutLastLines(
   if (last) yield last
   // Of several sheets, one may have a total and another one not.
   const skipped = lines.map((line) => line.toString('utf8').trim())
-  if (sheetName !== undefined && !skipped.some((line) => isTotal(line.split(',')[0].replaceAll('"', ''))))
+  if (
+    sheetName !== undefined &&
+    !skipped.some((line) =>
+      isTotal(
+        line
+          .split(',')
+          .find((cell) => cell !== '')
+          ?.replaceAll('"', '') ?? '',
+      ),
+    )
+  )
     warnings.note(
       `left out by --skip-last ${count}: ${skipped.map((line) => excerpt(Buffer.from(line), 60)).join('; ')}`,
     )

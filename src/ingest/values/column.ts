@@ -56,6 +56,8 @@ export function nullTexts(given: readonly string[] = []): Buffer[] {
 
 export interface ColumnRules {
   name: string
+  /** The type is that of a column of the target grid, not one that the user gave. */
+  isTarget?: boolean
   given?: GivenType
   /** All values of the sample are numbers in the style `numbers`. A later value that is none makes them texts. */
   styled?: boolean
@@ -374,7 +376,7 @@ export class ColumnBuilder {
             : `"${excerpt(cell)}" is not a ${given?.startsWith('date') ? 'date' : given}`,
           value === 'ambiguous'
             ? `Give the order: --column ${JSON.stringify(`${name}:date-dmy`)} or ${JSON.stringify(`${name}:date-mdy`)}.`
-            : hintOn(cell, name, given),
+            : hintOn(cell, this.rules, given),
         )
         this.wrong ??= { line: lines[r], error }
         return
@@ -534,9 +536,12 @@ export function numbersAsText(numbers: Uint8Array): Buffer {
 }
 
 /** What to do about a cell that is not of the type of its column. */
-function hintOn(cell: string, name: string, given: GivenType | undefined): string {
+function hintOn(cell: string, { name, isTarget }: ColumnRules, given: GivenType | undefined): string {
   if (isTotal(cell)) return 'To leave out the row of the total, use --skip-last 1.'
   const style = given === 'number' && /\d/.test(cell) ? commaStyle([cell]) : undefined
   if (style) return `If it has a decimal comma, add ${optionsOf(style)}.`
-  return `Fix the cell, name it as a missing value (--null ${JSON.stringify(cell.slice(0, 40))}), or load the column as text (--column ${JSON.stringify(`${name}:text`)}).`
+  const other = isTarget
+    ? 'allow the change with --allow-type-change'
+    : `load the column as text (--column ${JSON.stringify(`${name}:text`)})`
+  return `Fix the cell, name it as a missing value (--null ${JSON.stringify(cell.slice(0, 40))}), or ${other}.`
 }

@@ -120,6 +120,8 @@ export interface DelimitedOptions {
   types?: ReadonlyMap<string, GivenType>
   /** Known column types (of the target grid), by name and position. */
   expected?: (name: string, position: number) => GivenType | undefined
+  /** Names of columns of the target grid, where the text has none: for messages. */
+  called?: (position: number) => string | undefined
   /** The order of day and month in columns of the target grid, as far as known. */
   order?: (name: string, position: number) => DateOrder
   /** Texts that mean a missing value, in addition to the empty cell. */

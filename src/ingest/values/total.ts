@@ -6,3 +6,10 @@ const TOTAL =
 export function isTotal(cell: string): boolean {
   return TOTAL.test(cell.trim())
 }
+
+/** Whether a cell that begins with a byte can be one: the first letters of these words, and all that is not ASCII. */
+export function mayBeTotal(byte: number): boolean {
+  return byte >= 0x80 || FIRST.includes(byte | 0x20)
+}
+
+const FIRST = [...Buffer.from('cgirstz ')]

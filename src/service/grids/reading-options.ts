@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import { delimiterByName } from '../../contract/formats.ts'
+import { delimiterByName, isNotice } from '../../contract/formats.ts'
 import type { HeadersOf } from '../../contract/operations/index.ts'
 import {
   type DelimitedOptions,
@@ -116,8 +116,9 @@ const MOST_NAMED = 10
 /** Throws `bad_data` with the warnings, if they are errors (`Strict`). */
 export function refuseWarnings(
   { headers, fileName }: Pick<DataCall, 'headers' | 'fileName'>,
-  warnings: readonly string[],
+  given: readonly string[],
 ): void {
+  const warnings = given.filter((warning) => !isNotice(warning))
   if (headers.Strict !== true || warnings.length === 0) return
   const left = warnings.length - MOST_NAMED
   const more = left > 0 ? `; and ${left} more` : ''

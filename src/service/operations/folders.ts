@@ -1,4 +1,4 @@
-import { Problem } from '../../contract/errors.ts'
+import { invalidField, Problem } from '../../contract/errors.ts'
 import { formatFid, ROOT } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations/index.ts'
 import type { FolderMeta, Page } from '../../contract/resources/index.ts'
@@ -23,6 +23,8 @@ import type { Handlers, OperationService as Service } from './handler.ts'
 
 /** Default page size, expected by old clients. */
 const PAGE = 50
+/** Characters that are searched for. */
+const MOST_CHARACTERS = 200
 
 interface ListQuery {
   user?: string
@@ -266,6 +268,18 @@ export const folderHandlers = {
       true,
     )
     return { body: { children: page } }
+  },
+
+  'folders.search': async (service, call) => {
+    const { q } = call.query
+    if (q.length > MOST_CHARACTERS)
+      throw invalidField('q', `has ${q.length} characters; the limit is ${MOST_CHARACTERS}`)
+    const results = await service.store.read(async (readers) => {
+      const found = await readers.lists.search(call.caller!.username, q, sizeOf(service, call.query))
+      const shown = (await visibleFiles(readers, found, call)).filter((one) => one !== undefined)
+      return fileMetas(service, readers, shown, call)
+    })
+    return { body: { children: { ...NOTHING, results, count: results.length } } }
   },
 
   'folders.lookup': (service, call) => lookup(service, call, call.query, 'fold'),

@@ -204,6 +204,7 @@ export const gridHandlers = {
           if (family === 'text') return family
           return family === 'boolean' && !mayChangeTypes(call) ? family : undefined
         },
+        called: (position: number) => (call.headers.Header === false ? columns[position]?.name : undefined),
         // Dates are read as those before were.
         order: (name: string, position: number) => orderOf(target(name, position)?.type ?? 'empty'),
       }

@@ -68,7 +68,9 @@ table.files svg { width: 1rem; height: 1rem; vertical-align: -.15em; margin-righ
 table.files td:not(:first-child) { white-space: nowrap; color: var(--soft); font-size: 13px }
 pre { font-size: 13px; overflow-x: auto; background: var(--panel); padding: .8rem; border-radius: var(--radius); margin: .4rem 0 }
 details { margin: .5rem 0 }
-summary { cursor: pointer }
+summary { cursor: pointer; line-height: 24px }
+time { white-space: nowrap }
+.actions a, nav a, .foot a, li > a { display: inline-block; min-width: 24px; line-height: 24px }
 code.m { display: inline-block; min-width: 6.5rem; font-weight: 600 }
 .chart { display: block; width: 100%; max-width: 100%; height: min(70vh, 40rem); min-height: 20rem; border: 1px solid var(--line); border-radius: var(--radius); margin: 1rem 0 }
 .actions { display: flex; flex-wrap: wrap; gap: .4rem .9rem; align-items: center }
@@ -84,7 +86,7 @@ code.m { display: inline-block; min-width: 6.5rem; font-weight: 600 }
 .note { border-left: 3px solid var(--warn); padding: .3rem .8rem; background: var(--panel); color: var(--text); margin: .8rem 0 }
 nav.pager { display: flex; gap: var(--gap); flex-wrap: wrap; margin: .8rem 0 0 }
 nav.pager [aria-disabled] { color: var(--soft) }
-@media (max-width: 40rem) { table.files .wide { display: none } .top .search { order: 3; flex-basis: 100% } }
+@media (max-width: 40rem) { nav.pager { gap: .3rem .5rem } table.files .wide { display: none } .top .search { order: 3; flex-basis: 100% } }
 @media print { .top, .foot, .actions, .filter, button, nav.pager, details:not([open]) { display: none } .scroll { max-height: none; overflow: visible } a { color: inherit; text-decoration: none } }
 @media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important } }
 `

@@ -190,6 +190,13 @@ export class UsageWriter extends UsageReader {
   }
 }
 
+/** What makes room. */
+const ROOM: Readonly<Record<(typeof UNITS)[number], string>> = {
+  files: 'Delete files permanently.',
+  rows: 'Delete grids permanently, or rows.',
+  bytes: 'Delete files permanently, or forget earlier versions.',
+}
+
 function exceeded(quota: Quota, growth: Partial<Usage>, usage: Usage): Problem | undefined {
   for (const unit of UNITS) {
     const [most, more] = [quota[unit], growth[unit]]
@@ -199,6 +206,7 @@ function exceeded(quota: Quota, growth: Partial<Usage>, usage: Usage): Problem |
     return new Problem(
       'quota_exceeded',
       `there is no room for ${text(more)}: the quota is ${text(most)}, and ${text(usage[unit])} are in use`,
+      { hint: `${ROOM[unit]} An administrator can change the quota: gridline admin user quota NAME` },
     )
   }
   return undefined

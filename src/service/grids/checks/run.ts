@@ -161,21 +161,21 @@ class Run {
     for (const rule of rules) {
       const test = tests.get(rule)
       const outcome = test
-        ? this.values(rule as ValueRule, test.broken)
+        ? this.values(rule as ValueRule, test.broken, column.type)
         : await this.whole(rule, column, values, unique)
       results.push(result(rule, column.name, outcome))
     }
     return results
   }
 
-  private values(rule: ValueRule, { count, rows }: Broken): Outcome {
+  private values(rule: ValueRule, { count, rows }: Broken, type: string): Outcome {
     if (count === 0) return { ...PASSED, count }
     const checked = this.checked.snap.rows - this.from
     const [one, several] = WRONG[rule.rule]
     return {
       passed: false,
       count,
-      message: `${count} of ${counted(checked, 'value')} ${count === 1 ? one : several}`,
+      message: `${count} of ${counted(checked, 'value')} ${count === 1 ? one : several}${isCompared(rule, type) ? '' : ', or cannot be compared'}`,
       rows: this.some(rows).map(({ row, value }) => this.row(row, value)),
     }
   }
@@ -413,9 +413,15 @@ const WRONG: Readonly<Record<ValueRule['rule'], readonly [string, string]>> = {
   type: ['has another type', 'have another type'],
   enum: ['is none of these', 'are none of these'],
   pattern: ['does not match', 'do not match'],
-  minimum: ['is too low, or cannot be compared', 'are too low, or cannot be compared'],
-  maximum: ['is too high, or cannot be compared', 'are too high, or cannot be compared'],
+  minimum: ['is too low', 'are too low'],
+  maximum: ['is too high', 'are too high'],
   length: ['has another length', 'have another length'],
+}
+
+/** Whether all values of a column of a type can be compared with the limit of a rule, if it has one. */
+function isCompared(rule: ValueRule, type: string): boolean {
+  if (rule.rule !== 'minimum' && rule.rule !== 'maximum') return true
+  return typeof rule.value === 'number' ? type === 'number' : type.startsWith('date')
 }
 
 function isValueRule(rule: ColumnRule): rule is ValueRule {

@@ -116,6 +116,10 @@ export function errorPage(problem: Problem, path: string, user?: string): HttpRe
     parts.push(
       `<p>If the file is private, open its secret link, or <a href="/signin?next=${text(encodeURIComponent(path))}">sign in</a>.</p>`,
     )
+  if (user !== undefined && status === 404)
+    parts.push(
+      `<p>It may have been moved, renamed or deleted. Search for its name above, or look at <a href="/~${text(user)}/">all your files</a>.</p>`,
+    )
   const html = document(titles[status] ?? 'Request failed', parts.join('\n'), { user: user ?? null })
   const headers = { ...PAGE_HEADERS, 'cache-control': 'no-store', ...retryAfter(problem) }
   return new HttpResponse(status, headers, html)

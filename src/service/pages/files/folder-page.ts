@@ -4,6 +4,7 @@ import type { Service } from '../../core/context.ts'
 import type { FileRow } from '../../store/files.ts'
 import type { Readers } from '../../store/store.ts'
 import { type Answer, html } from '../answer.ts'
+import { assetPath } from '../assets.ts'
 import { document, schemeIn, text } from '../html.ts'
 import { crumbsOf, filesIn, summaryOf } from './lists.ts'
 
@@ -40,6 +41,7 @@ export async function folderPage(
       above,
       user: caller?.username ?? null,
       scheme: schemeIn(query, 'auto'),
+      scripts: [assetPath('page.js')],
     }),
     { viewed: folder },
   )

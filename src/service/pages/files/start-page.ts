@@ -63,6 +63,7 @@ export async function startPage(
     document('Gridline', parts.join('\n'), {
       user: caller?.username ?? null,
       scheme: schemeIn(query, 'auto'),
+      scripts: [assetPath('page.js')],
     }),
   )
 }
@@ -112,6 +113,7 @@ export async function userPage(
     document(owner, `<p>${text(intro)}</p>${shown}${more}`, {
       user: caller?.username ?? null,
       scheme: schemeIn(query, 'auto'),
+      scripts: [assetPath('page.js')],
     }),
   )
 }

@@ -23,7 +23,11 @@ export function trendOf(trace: Attributes): Attributes | undefined {
     name: `${String(trace.name ?? '')} (${isMean ? `mean of ${window}` : 'trend'})`.trim(),
     x: points.map(({ label }) => label),
     y,
-    line: { dash: isMean ? 'solid' : 'dash', width: 2, ...(typeof color === 'string' && { color }) },
+    line: {
+      dash: !isMean ? 'dash' : isLine(trace) ? 'dot' : 'solid',
+      width: 2,
+      ...(typeof color === 'string' && { color }),
+    },
     hoverinfo: 'y+name',
     ...(trace.xaxis !== undefined && { xaxis: trace.xaxis }),
     ...(trace.yaxis !== undefined && { yaxis: trace.yaxis }),
@@ -31,6 +35,11 @@ export function trendOf(trace: Attributes): Attributes | undefined {
     ...(trace.showlegend === false && { showlegend: false }),
     ...(trace.visible !== undefined && { visible: trace.visible }),
   }
+}
+
+/** Whether a trace is drawn as a line, beside which a second one needs dashes. */
+function isLine({ type = 'scatter', mode }: Attributes): boolean {
+  return String(type).startsWith('scatter') && String(mode).includes('lines')
 }
 
 const MOST_POINTS = 100_000
