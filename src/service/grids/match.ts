@@ -112,28 +112,6 @@ export function typeWithin(source: NewColumn, target: string): NewColumn['type']
   return target === 'text' && source.type === 'number' ? 'text' : source.type
 }
 
-/** Whether a table is byte for byte identical to the grid's content. */
-export function isSame(
-  table: readonly NewColumn[],
-  columns: readonly ColumnRow[],
-  slices: ReadonlyMap<string, readonly SliceRef[]>,
-): boolean {
-  return (
-    table.length === columns.length &&
-    table.every(({ name, type, rows, slices: own }, k) => {
-      const column = columns[k]
-      const theirs = slices.get(column.uid) ?? []
-      return (
-        name === column.name &&
-        type === column.type &&
-        rows === column.rows &&
-        own.length === theirs.length &&
-        own.every(({ blob }, n) => blob.hash === theirs[n].blob.hash)
-      )
-    })
-  )
-}
-
 /** Warnings for columns whose type changes while their name stays. */
 export function typesChanged(table: readonly NewColumn[], columns: readonly ColumnRow[]): string[] {
   return table.flatMap(({ name, type }) => {

@@ -18,9 +18,10 @@ import { rewriteLayout } from './compact.ts'
 import { addGrid } from './create.ts'
 import { checkKey, givenKey, namedColumns, snapshotOfTable } from './keys/key.ts'
 import { refuseDeleteMissing, type Upserted, upsert } from './keys/upsert.ts'
-import { isSame, refuseLoss, refuseShrink, typesChanged } from './match.ts'
+import { refuseLoss, refuseShrink, typesChanged } from './match.ts'
 import { type DataCall, refuseWarnings } from './reading-options.ts'
 import { replaceAll } from './replace.ts'
+import { isSame } from './same.ts'
 import type { Table } from './tables.ts'
 import { beginVersion, userOf } from './versions.ts'
 
@@ -194,7 +195,7 @@ async function replaceColumns(
     fid,
     // The key that the grid has afterwards, if the table has these columns.
     async (layout) => {
-      const { grid, columns } = layout
+      const { grid, columns, slices } = layout
       const names = givenKey(call) ?? keyNames(grid, columns)
       const told = { source: call.fileName ?? 'the upload', lineOf: table.lineOf }
       const snap = snapshotOfTable(service.store, table)
@@ -207,15 +208,15 @@ async function replaceColumns(
         givenChecks(call),
       )
       refuseWarnings(call, checked.warnings)
-      return { names, checked }
+      const same = await isSame(service.store.blobs, table.columns, columns, slices)
+      return { names, checked, same }
     },
-    (writers, { names, checked }, { columns, slices, grid }) =>
+    (writers, { names, checked, same }, { columns, slices, grid }) =>
       writers.idempotency.once(call.writeKey(fid.owner), async () => {
         const file = await writers.files.get(fid.owner, fid.idlocal)
         const found = await authorize(writers, file, call, { access: 'write', filetype: 'grid' })
         checkIfMatch(found.file, call.ifMatch)
         const publish = makePublic && found.file.world_readable === 0
-        const same = isSame(table.columns, columns, slices)
         const said = [...table.warnings, ...checked.warnings]
         let version = found.file.content_version
         if (!same) {

@@ -9,8 +9,8 @@ import type { Layout } from './compact.ts'
 import { type Snapshot, snapshotOf, trimmed } from './content.ts'
 import type { NewColumn } from './create.ts'
 import { checkKey } from './keys/key.ts'
-import { isSame } from './match.ts'
 import { replaceAll } from './replace.ts'
+import { isSame } from './same.ts'
 import { beginVersion, type Change } from './versions.ts'
 
 /** A version of a grid as it was read, to be made the present one. */
@@ -42,8 +42,15 @@ export async function checkRevertedKey(store: Store, grid: GridRow, { row, snap 
   )
 }
 
-/** The columns of a version: its slices, of which at most the last one of each column has to be stored. */
-export async function columnsToRevert(store: Store, { row, snap }: Reverting): Promise<NewColumn[]> {
+/**
+ * The columns of a version: its slices, of which at most the last one of each column has to be stored. undefined if the
+ * grid has exactly these.
+ */
+export async function columnsToRevert(
+  store: Store,
+  { row, snap }: Reverting,
+  layout: Layout,
+): Promise<NewColumn[] | undefined> {
   const { columns } = await trimmed(snap)
   const wanted: NewColumn[] = []
   for (const { name, uid, type, rows, slices, tail } of columns) {
@@ -53,21 +60,17 @@ export async function columnsToRevert(store: Store, { row, snap }: Reverting): P
       own.push({ ...(await storeSlice(store.blobs, row.owner, { rows: rest, text: tail })), seq: own.length })
     wanted.push({ name, uid, type, rows, slices: own })
   }
-  return wanted
+  return (await isSame(store.blobs, wanted, layout.columns, layout.slices)) ? undefined : wanted
 }
 
-/**
- * Makes these columns those of a grid, in the transaction that began with its layout. Returns the version that begins with
- * it; undefined if the grid has exactly these.
- */
+/** Makes these columns those of a grid, in the transaction that began with its layout. Returns the version that begins with it. */
 export async function commitRevert(
   writers: Writers,
   file: FileRow,
   { grid, columns, slices }: Layout,
   wanted: readonly NewColumn[],
   change: Change,
-): Promise<number | undefined> {
-  if (isSame(wanted, columns, slices)) return undefined
+): Promise<number> {
   const { owner, idlocal } = file
   await replaceAll(writers, { owner, idlocal, epoch: grid.epoch + 1 }, { columns, slices }, wanted)
   const after = await writers.grids.columns(owner, idlocal)

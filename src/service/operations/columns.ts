@@ -18,6 +18,7 @@ import {
 } from '../grids/create.ts'
 import { checkKey, snapshotOfLayout } from '../grids/keys/key.ts'
 import { recordLost } from '../grids/lost.ts'
+import { isSame } from '../grids/same.ts'
 import { beginVersion, userOf } from '../grids/versions.ts'
 import type { ColumnRow, Epoch } from '../store/grids.ts'
 import { keyOf } from '../store/primary-key.ts'
@@ -146,8 +147,18 @@ export async function updateColumns(
       byUid(uids)(columns)
       const ends = endsOf(slices)
       const stored = new Map<string, Omit<NewColumn, 'name'>>()
-      for (const { uid, data } of changes)
-        if (data) stored.set(uid, await storeArray(service.store.blobs, call.fid.owner, data, ends))
+      for (const { uid, data } of changes) {
+        if (!data) continue
+        const values = await storeArray(service.store.blobs, call.fid.owner, data, ends)
+        const column = columns.find((one) => one.uid === uid)!
+        const isAsBefore = await isSame(
+          service.store.blobs,
+          [{ ...values, name: column.name }],
+          [column],
+          slices,
+        )
+        if (!isAsBefore) stored.set(uid, values)
+      }
       const names = new Map(changes.flatMap(({ uid, name }) => (name === undefined ? [] : [[uid, name]])))
       await checkColumns(service, call, layout, (before) =>
         before.map((column) => ({
@@ -159,8 +170,14 @@ export async function updateColumns(
       )
       return stored
     },
-    (writers, stored, layout) =>
-      changing(writers, call, layout, async (epoch) => {
+    (writers, stored, layout) => {
+      const isChange = changes.some(({ uid, name, order }) => {
+        const column = layout.columns.find((one) => one.uid === uid)!
+        const isMoved = order !== undefined && order !== column.position
+        return stored.has(uid) || isMoved || (name !== undefined && name !== column.name)
+      })
+      if (!isChange) return applyOnce(writers, call, async () => {})
+      return changing(writers, call, layout, async (epoch) => {
         const { columns } = layout
         const after = new Map(columns.map((column) => [column.uid, { ...column }]))
         for (const { uid, name, order } of changes) {
@@ -174,7 +191,8 @@ export async function updateColumns(
         }
         refuseDoubles([...after.values()].map(({ name }) => name))
         await renumber(writers, epoch, columns, [...after.values()], changes)
-      }),
+      })
+    },
   )
 }
 

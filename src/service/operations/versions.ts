@@ -361,7 +361,8 @@ async function revertGrid(service: Service, call: OperationCall<'versions.revert
           source: `version ${target.reverting.row.version}`,
         })
       }
-      return { ...target, columns: target.reverting && (await columnsToRevert(store, target.reverting)) }
+      const columns = target.reverting && (await columnsToRevert(store, target.reverting, layout))
+      return { version: target.version, columns }
     },
     (writers, { version: of_version, columns }, layout) =>
       applyOnce(writers, call, async ({ file }): Promise<Outcome> => {
@@ -429,14 +430,14 @@ async function revertPlot(service: Service, call: OperationCall<'versions.revert
   const outcome = await rewriteLayout(
     service,
     grid,
-    () => columnsToRevert(store, own),
+    (layout) => columnsToRevert(store, own, layout),
     (writers, columns, layout) =>
       applyOnce(writers, call, async ({ file: now }) => {
         // The figure that is replaced showed the data as it is before.
         const grids = await gridVersions(writers, now)
         const data = await writers.files.get(grid.owner, grid.idlocal)
         const change = { operation: 'revert' as const, by: userOf(call), of_version: own.row.version }
-        const before = data && (await commitRevert(writers, data, layout, columns, change))
+        const before = data && columns && (await commitRevert(writers, data, layout, columns, change))
         const done = await put(writers, now, grids)
         return before !== undefined ? { ...done, action: 'reverted' as const } : done
       }),

@@ -58,6 +58,28 @@ onBothStores('versions', (test) => {
       expect(meta.json).toMatchObject({ version: 2, row_count: 1, preview: '{"a":[2],"b":["y"]}' })
     })
 
+    it('the same content again is none, however it came there: after appends, with blanks and with escapes', async () => {
+      const lines = Array.from({ length: 30 }, (_, k) => `${k},é${k}\n`).join('')
+      const { fid, cols } = (await upload('again', `a,b\n${lines}`)).json.file
+      await ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[30, 'y']] } })
+      const whole = `a,b\n${lines}30,y\n`
+      expect((await upload('again', whole)).json).toMatchObject({ action: 'unchanged', file: { version: 2 } })
+      const texts = [...Array.from({ length: 30 }, (_, k) => `"\\u00e9${k}"`), '"y"'].join(', ')
+      const put = () =>
+        ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${cols[1].uid}`, {
+          body: `{"cols": [{"data": [${texts}]}]}`,
+          headers: { 'content-type': 'application/json' },
+        })
+      expect((await put()).json.version).toBe(2)
+      for (const other of [whole.replace('29,', '28,'), whole.replace('y', 'z'), `${whole}31,w\n`])
+        expect((await upload('again', other)).json.action).toBe('replaced')
+      expect((await put()).status).toBe(200)
+      expect(
+        (await ask('alice', 'POST', `/v2/grids/${fid}/revert`, { json: { version: '2' } })).json.action,
+      ).toBe('reverted')
+      expect((await upload('again', whole)).json).toMatchObject({ action: 'unchanged' })
+    })
+
     it('a revert has the ids and uids that there were, and is unchanged if there is nothing to do', async () => {
       const { fid, cols } = (await upload('back', 'a,b\n1,x\n')).json.file
       await upload('back', 'a,c\n9,9\n8,8\n')
