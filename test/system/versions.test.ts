@@ -183,5 +183,5 @@ it('versions expire: all of some days stay, then one a day, and what is present 
     at(2, 70, now),
     at(1, 400),
   ]
-  expect(expiredVersions(rows, 12, now, rules)).toEqual([6, 4, 3, 1])
+  expect(expiredVersions(rows, 12, now, rules)).toEqual([7, 6, 4, 3, 1])
 })

@@ -268,6 +268,7 @@ async function putKey(
   const columns = await writers.grids.columns(owner, idlocal)
   const primary_key = storedKey(namedColumns(columns, names, 'the grid').map(({ uid }) => uid))
   if (primary_key === before) return
-  await writers.grids.change(owner, idlocal, { primary_key })
+  // Rows that follow do not belong to a version whose rows had another key.
+  await writers.grids.change(owner, idlocal, { primary_key, appended_by: null, appended_since: null })
   await writers.files.change(owner, idlocal)
 }

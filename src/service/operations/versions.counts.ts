@@ -32,14 +32,19 @@ export async function countChanges(
   const found = new Map<number, Counts>()
   for (const row of rows.filter(isUncounted)) {
     if (performance.now() > until || work.gone()) break
-    const counts = await countsOf(service, fid, present, row, work).catch((error) => {
+    const known = await countsOf(service, fid, present, row, work).catch((error) => {
       // Too large, damaged, or read while it expired: nothing is known of it.
       if (error instanceof Problem && error.code !== 'aborted') return undefined
       throw error
     })
-    if (!counts) continue
-    found.set(row.version, counts)
-    await service.store.write([row.owner], (writers) => writers.versions.change(row, counts))
+    if (!known) continue
+    found.set(row.version, known.counts)
+    await service.store.write([row.owner], async (writers) => {
+      // Rows may have been added to the present version meanwhile.
+      const file = await writers.files.get(fid.owner, fid.idlocal)
+      if (row.version < present || file?.version === known.at)
+        await writers.versions.change(row, known.counts)
+    })
   }
   return found
 }
@@ -50,13 +55,14 @@ async function countsOf(
   present: number,
   row: VersionRow,
   work: Work,
-): Promise<Counts | undefined> {
+): Promise<{ counts: Counts; at: number } | undefined> {
   const sides = await store.read(async (readers) => {
     const before = await readers.versions.get(fid.owner, fid.idlocal, row.version - 1)
     const file = await readers.files.get(fid.owner, fid.idlocal)
     // Another change has come between: the next request finds everything as it is then.
     if (!before || file?.content_version !== present) return undefined
     return {
+      at: file.version,
       before: await snapshotOf(store, readers, fid, before),
       after: await snapshotOf(store, readers, fid, row.version === present ? undefined : row),
     }
@@ -67,5 +73,6 @@ async function countsOf(
     { name: '', snap: await trimmed(sides.after) },
     { key: [], isSameGrid: true, work },
   )
-  return { rows_added: rows.added, rows_removed: rows.removed, rows_changed: rows.changed }
+  const counts = { rows_added: rows.added, rows_removed: rows.removed, rows_changed: rows.changed }
+  return { counts, at: sides.at }
 }

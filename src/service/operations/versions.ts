@@ -154,6 +154,9 @@ export const versionHandlers = {
           await writers.versions.change(target, { ...fields, types: JSON.stringify(data.columns) })
           await writers.versions.addKept(target, data.slices)
         } else await writers.versions.change(target, fields)
+        // Rows that follow do not belong to a version that is kept.
+        if (file.filetype === 'grid' && wanted.isPresent)
+          await writers.grids.change(file.owner, file.idlocal, { appended_by: null, appended_since: null })
         // Everyone who can read the file can read this version from now on.
         writers.files.noteEvent('version.keep', file, { version: number, name: name ?? null })
         return number

@@ -30,6 +30,7 @@ export function expiredVersions(rows: readonly Kept[], present: number, now: num
     const date = Math.floor(made_at / DAY)
     const isLastOfDay = date !== day
     day = date
+    if (version === present) recent++
     if (version === present || kept_at !== null) continue
     if (made_at >= now - rules.version_days * DAY && recent < rules.versions) {
       recent++

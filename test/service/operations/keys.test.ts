@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { runs } from '../../support/runs.ts'
 import { onBothStores } from '../../support/service.ts'
 
@@ -45,6 +45,53 @@ onBothStores('keys', (test) => {
       rows_changed: 1,
       rows_removed: 0,
     })
+  })
+
+  it('rows that one user sends count as one version for ten minutes, and versions keep what they had', async () => {
+    let now = Date.UTC(2026, 0, 1)
+    vi.useFakeTimers({ toFake: ['Date'], now })
+    try {
+      const { fid } = (await upload('sensor', 'id,n\n1,0\n2,0\n', byId)).json.file
+      await ask('alice', 'POST', `/v2/files/${fid}/collaborators`, {
+        json: { users: ['bob'], permission: 'write' },
+      })
+      const send = async (rows: unknown[][], user = 'alice') =>
+        (await ask(user, 'POST', `/v2/grids/${fid}/row`, { json: { rows } })).json.version
+      const wait = (ms: number): void => void vi.setSystemTime((now += ms))
+      const content = async (version: number) => csv(fid, `&version=${version}`)
+      const history = async () =>
+        (await ask('alice', 'GET', `/v2/files/${fid}/versions`)).json.versions.map(
+          (one: Record<string, unknown>) =>
+            `${one.version} ${one.operation} +${one.rows_added} -${one.rows_removed} ~${one.rows_changed}`,
+        )
+      expect([await send([[3, 0]]), await send([[4, 0]])]).toEqual([2, 2])
+      expect([await send([[4, 1]]), await send([[4, 2]]), await send([[5, 0]])]).toEqual([3, 3, 3])
+      expect(await history()).toEqual(['3 update +1 -0 ~1', '2 append +2 -0 ~0', '1 create +2 -0 ~0'])
+      expect([await send([[1, 1]]), await send([[6, 0]], 'bob'), await send([[6, 1]])]).toEqual([3, 4, 5])
+      wait(10 * 60_000)
+      expect([await send([[6, 2]]), await send([[6, 3]])]).toEqual([6, 6])
+      await ask('alice', 'POST', `/v2/files/${fid}/keep`, { json: { name: 'kept' } })
+      expect([await send([[6, 4]]), await send([[7, 0]])]).toEqual([7, 7])
+      expect(await history()).toEqual([
+        '7 update +1 -0 ~1',
+        '6 update +0 -0 ~1',
+        '5 update +0 -0 ~1',
+        '4 append +1 -0 ~0',
+        '3 update +1 -0 ~2',
+        '2 append +2 -0 ~0',
+        '1 create +2 -0 ~0',
+      ])
+      const lines = (text: string): string => `id,n\n${text.replaceAll(' ', '\n')}\n`
+      expect(await content(1)).toBe(lines('1,0 2,0'))
+      expect(await content(2)).toBe(lines('1,0 2,0 3,0 4,0'))
+      expect(await content(3)).toBe(lines('1,1 2,0 3,0 4,2 5,0'))
+      expect(await content(4)).toBe(lines('1,1 2,0 3,0 4,2 5,0 6,0'))
+      expect(await content(5)).toBe(lines('1,1 2,0 3,0 4,2 5,0 6,1'))
+      expect(await content(6)).toBe(lines('1,1 2,0 3,0 4,2 5,0 6,3'))
+      expect(await csv(fid)).toBe(lines('1,1 2,0 3,0 4,2 5,0 6,4 7,0'))
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('a longer column is refused: its rows would have no key', async () => {

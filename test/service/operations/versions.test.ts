@@ -80,6 +80,15 @@ onBothStores('versions', (test) => {
       expect((await upload('again', whole)).json).toMatchObject({ action: 'unchanged' })
     })
 
+    it('one that is kept does not go on: rows that are appended then are in the next one', async () => {
+      const { fid } = (await upload('goes-on', 'a\n1\n')).json.file
+      const append = (n: number) => ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[n]] } })
+      await append(2)
+      await ask('alice', 'POST', `/v2/files/${fid}/keep`, { json: { name: 'final' } })
+      expect((await append(3)).json.version).toBe(3)
+      expect(await csv(fid, 'final')).toBe('a\n1\n2\n')
+    })
+
     it('a revert has the ids and uids that there were, and is unchanged if there is nothing to do', async () => {
       const { fid, cols } = (await upload('back', 'a,b\n1,x\n')).json.file
       await upload('back', 'a,c\n9,9\n8,8\n')

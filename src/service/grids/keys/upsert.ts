@@ -9,7 +9,7 @@ import { breathe } from '../../../json/index.ts'
 import { authorize, checkReplay } from '../../access/access.ts'
 import { checkIfMatch } from '../../core/etag.ts'
 import { mergeTypes } from '../../store/column-types.ts'
-import type { ColumnRow, SliceRef } from '../../store/grids.ts'
+import type { ColumnRow, Epoch, SliceRef } from '../../store/grids.ts'
 import { keyOf, storedKey } from '../../store/primary-key.ts'
 import type { Writers } from '../../store/store.ts'
 import { loadText, type SliceText, storeSlices } from '../../store/texts.ts'
@@ -22,12 +22,14 @@ import { CellReader, RowHashes } from '../kernel/cells.ts'
 import { checkType, convertSlices, matchColumns, typeWithin } from '../match.ts'
 import { type DataCall, givenProvenance, refuseWarnings } from '../reading-options.ts'
 import type { Table } from '../tables.ts'
-import { appendVersion, type Before, beginVersion, userOf } from '../versions.ts'
+import { appendVersion, type Before, beginVersion, continuesVersion, userOf } from '../versions.ts'
 import { givenKey, isOfOtherKind, keysOf, namedColumns, snapshotOfLayout, snapshotOfTable } from './key.ts'
 import { moreNulls, type RowEdit, spliced } from './splice.ts'
 
 /** Bytes of texts that are changed together. */
 const WINDOW_BYTES = 32 * 1024 * 1024
+/** Rows that a write may change without a version of its own: more are had back by a revert. */
+const FEW_ROWS = 100
 
 export interface Upserted {
   idlocal: number
@@ -71,8 +73,9 @@ export async function upsert(
   return rewriteLayout(
     service,
     fid,
-    (layout) => prepared(service, call, fid, table, layout, lacks),
-    async (writers, { columns, key, counts, warnings, checks }, layout) => {
+    (layout) => prepare(service, call, fid, table, layout, lacks),
+    async (writers, prepared, layout) => {
+      const { columns, key, counts, warnings, checks } = prepared
       const there = await writers.files.get(fid.owner, fid.idlocal)
       const write = call.writeKey(fid.owner)
       const apply = async (): Promise<Upserted> => {
@@ -82,24 +85,14 @@ export async function upsert(
         const { grid } = layout
         let version = file.content_version
         if (storedKey(key) !== grid.primary_key) {
-          await writers.grids.change(fid.owner, fid.idlocal, { primary_key: storedKey(key) })
+          const changed = { primary_key: storedKey(key), appended_by: null, appended_since: null }
+          await writers.grids.change(fid.owner, fid.idlocal, changed)
           await writers.files.change(fid.owner, fid.idlocal)
         }
         if (key.length === 0) {
           if (rows_added > 0) version = await putRows(writers, { file, grid }, layout, columns, userOf(call))
-        } else if (rows_added + rows_updated + rows_removed > 0) {
-          await putColumns(writers, fid, layout, columns)
-          const after = columns.map(({ column, rows, type }) => ({ ...column, rows, type }))
-          const change = {
-            operation: 'update' as const,
-            by: userOf(call),
-            source: givenProvenance(call) ?? call.headers['Source-Tag'],
-            rows_added,
-            rows_changed: rows_updated,
-            rows_removed,
-          }
-          version = await beginVersion(writers, { file, grid }, change, { before: layout.columns, after })
-        }
+        } else if (rows_added + rows_updated + rows_removed > 0)
+          version = await putKeyed(writers, call, { file, grid }, layout, prepared)
         const row_count = grid.row_count + rows_added - rows_removed
         const done = key.length === 0 ? { rows_added } : counts
         return { idlocal: fid.idlocal, ...done, row_count, version, warnings, checks }
@@ -134,13 +127,57 @@ async function putRows(
   return beginVersion(writers, { file, grid }, { operation: 'append', by }, { before, after })
 }
 
+/**
+ * Stores what rows that are found by their key change. Rows that are only added are an append. A few that one user
+ * changes belong to the version that began with such rows, like appends. Returns the version.
+ */
+async function putKeyed(
+  writers: Writers,
+  call: DataCall,
+  before: Before,
+  layout: Layout,
+  { columns, counts }: Prepared,
+): Promise<number> {
+  const { file, grid } = before
+  const { owner, idlocal } = file
+  const { rows_added, rows_updated: rows_changed, rows_removed } = counts
+  const by = userOf(call)
+  const source = givenProvenance(call) ?? call.headers['Source-Tag']
+  const isAppend = rows_changed + rows_removed === 0
+  const isSmall =
+    call.operation === 'rows.append' &&
+    rows_removed === 0 &&
+    rows_changed <= FEW_ROWS &&
+    columns.every(({ column, type }) => type === column.type)
+  const now = Date.now()
+  const present =
+    source === undefined && continuesVersion(grid, by, now)
+      ? await writers.versions.get(owner, idlocal, file.content_version)
+      : undefined
+  const goesOn = present?.operation === 'update' && (isAppend || isSmall)
+  if (isAppend && source === undefined && !goesOn) return putRows(writers, before, layout, columns, by)
+  await putColumns(writers, { owner, idlocal, epoch: grid.epoch + (goesOn ? 0 : 1) }, layout, columns)
+  if (goesOn) {
+    // They are counted when the history is read: a row may have changed twice.
+    const uncounted = { rows_added: null, rows_removed: null, rows_changed: null }
+    await writers.versions.change(present, uncounted)
+    await writers.files.change(owner, idlocal)
+    return present.version
+  }
+  const after = columns.map(({ column, rows, type }) => ({ ...column, rows, type }))
+  const change = { operation: 'update' as const, by, source, rows_added, rows_changed, rows_removed }
+  const version = await beginVersion(writers, before, change, { before: layout.columns, after })
+  if (isSmall && source === undefined)
+    await writers.grids.change(owner, idlocal, { appended_by: by, appended_since: now })
+  return version
+}
+
 async function putColumns(
   writers: Writers,
-  fid: Fid,
-  { slices, grid }: Layout,
+  of: Epoch,
+  { slices }: Layout,
   columns: readonly NewSlices[],
 ): Promise<void> {
-  const of = { ...fid, epoch: grid.epoch + 1 }
   for (const { column, slices: now, rows, type } of columns) {
     const own = now.map((slice, seq) => ({ ...slice, seq }))
     await writers.grids.replaceSlices(of, column.uid, slices.get(column.uid) ?? [], own)
@@ -149,7 +186,7 @@ async function putColumns(
   }
 }
 
-async function prepared(
+async function prepare(
   service: GridService,
   call: DataCall,
   fid: Fid,
