@@ -4,8 +4,8 @@ import type { DiffColumn, GridDiff } from '../../contract/resources/index.ts'
 import { type AuthorizedFile, authorize, authorizeCall } from '../access/access.ts'
 import type { Call, OperationCall, OperationResult } from '../core/call.ts'
 import { findVersion } from '../files/versions.ts'
-import { snapshotOf, trimmed } from '../grids/content.ts'
-import { diffTables, type Side, type TableDiff } from '../grids/diff/diff.ts'
+import { type SnapshotColumn, snapshotOf, trimmed } from '../grids/content.ts'
+import { diffTables, keyAfter, type Side, type TableDiff } from '../grids/diff/diff.ts'
 import { listRows } from '../grids/diff/listed.ts'
 import { CellReader } from '../grids/kernel/cells.ts'
 import { familyOf } from '../store/column-types.ts'
@@ -46,9 +46,10 @@ export async function gridDiff(
         )
       : await sideOf(service, readers, await readable(readers, other, call), base_version)
     const grid = await readers.grids.get(call.fid.owner, call.fid.idlocal)
-    return { after, before, key: sharedKey(grid, before, after) }
+    return { after, before, key: sharedKey(grid, before, after, isSameGrid) }
   })
-  const key = (call.query.key ?? given.key).filter(Boolean)
+  const named = (call.query.key ?? given.key).filter(Boolean)
+  const key = isSameGrid ? keyAfter(named, given.before, given.after) : named
   const head = { before: given.before.about, after: given.after.about, key }
   return {
     body: { ...head, ...NO_CHANGES },
@@ -87,12 +88,17 @@ async function readable(readers: Readers, fid: Fid, call: Call): Promise<Authori
   return authorize(readers, file, call, { access: 'read', filetype: 'grid' })
 }
 
-/** The key of a grid, if both sides have its columns. */
-function sharedKey(grid: GridRow, before: Side, after: Side): string[] {
-  const names = keyNames(grid, after.snap.columns)
-  const isWhole = names.length === keyOf(grid).length
-  const had = new Set(before.snap.columns.map(({ name }) => name))
-  return isWhole && names.every((name) => had.has(name)) ? names : []
+/** The key of a grid, if both sides have its columns: of versions of one grid by their uids, otherwise by their names. */
+export function sharedKey(
+  grid: GridRow,
+  before: Pick<Side, 'snap'>,
+  after: Pick<Side, 'snap'>,
+  isSameGrid: boolean,
+): string[] {
+  const key = after.snap.columns.filter(({ uid }) => keyOf(grid).includes(uid))
+  const has = (one: SnapshotColumn): boolean =>
+    before.snap.columns.some(({ uid, name }) => (isSameGrid ? uid === one.uid : name === one.name))
+  return key.length === keyOf(grid).length && key.every(has) ? keyNames(grid, key) : []
 }
 
 const NO_CHANGES = {

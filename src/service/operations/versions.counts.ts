@@ -6,6 +6,7 @@ import type { Work } from '../../json/index.ts'
 import { snapshotOf, trimmed } from '../grids/content.ts'
 import { diffTables } from '../grids/diff/diff.ts'
 import type { VersionRow } from '../store/versions.ts'
+import { sharedKey } from './grids.diff.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** A request begins no more counts after this time, in ms: the next one goes on. */
@@ -57,22 +58,27 @@ async function countsOf(
   work: Work,
 ): Promise<{ counts: Counts; at: number } | undefined> {
   const sides = await store.read(async (readers) => {
+    const grid = await readers.grids.get(fid.owner, fid.idlocal)
     const before = await readers.versions.get(fid.owner, fid.idlocal, row.version - 1)
     const file = await readers.files.get(fid.owner, fid.idlocal)
     // Another change has come between: the next request finds everything as it is then.
     if (!before || file?.content_version !== present) return undefined
     return {
+      grid,
       at: file.version,
       before: await snapshotOf(store, readers, fid, before),
       after: await snapshotOf(store, readers, fid, row.version === present ? undefined : row),
     }
   })
   if (!sides || Math.max(sides.before.rows, sides.after.rows) > MOST_ROWS) return undefined
-  const { rows } = await diffTables(
-    { name: '', snap: await trimmed(sides.before) },
-    { name: '', snap: await trimmed(sides.after) },
-    { key: [], isSameGrid: true, work },
-  )
+  const before = { name: '', snap: await trimmed(sides.before) }
+  const after = { name: '', snap: await trimmed(sides.after) }
+  const compared = (key: readonly string[]) => diffTables(before, after, { key, isSameGrid: true, work })
+  const { rows } = await compared(sharedKey(sides.grid, before, after, true)).catch((error) => {
+    // A version from before the grid had this key.
+    if (error instanceof Problem && error.code === 'bad_data') return compared([])
+    throw error
+  })
   const counts = { rows_added: rows.added, rows_removed: rows.removed, rows_changed: rows.changed }
   return { counts, at: sides.at }
 }

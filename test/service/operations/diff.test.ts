@@ -55,6 +55,41 @@ onBothStores('grids.diff', (test) => {
     ])
   })
 
+  it('a key whose column was renamed finds the same rows, by either name, and so does the history', async () => {
+    const headers = {
+      'content-type': 'text/csv',
+      'x-file-name': 'key.csv',
+      'gridline-on-conflict': 'replace',
+    }
+    const put = (body: string) =>
+      ask('alice', 'POST', '/v2/grids/upload', { body, headers: { ...headers, 'gridline-key': 'id' } })
+    const { fid, cols } = (await put('id,n\n1,a\n2,b\n3,c\n')).json.file
+    await put('id,n\n3,c\n2,x\n1,a\n')
+    await ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${cols[0].uid}`, { json: { cols: [{ name: 'nr' }] } })
+    for (const query of ['', '&key=nr', '&key=id'])
+      expect((await diff(fid, `base_version=1${query}`)).json).toMatchObject({
+        key: ['nr'],
+        rows_added: 0,
+        rows_changed: 1,
+        columns: [{ change: 'renamed' }, { change: 'values' }],
+        rows: [{ before: { nr: 2, n: 'b' }, after: { nr: 2, n: 'x' } }],
+      })
+    await ask('alice', 'POST', `/v2/grids/${fid}/col`, {
+      json: { cols: JSON.stringify([{ name: 'id', data: [7, 8, 9] }]) },
+    })
+    // The column that is called so now is another one.
+    expect((await diff(fid, 'base_version=1&key=id')).json.errors[0].message).toBe(
+      `version 1 of 'key' has no column "id", which is the key`,
+    )
+    const { json } = await ask('alice', 'GET', `/v2/files/${fid}/versions`)
+    expect(json.versions.at(-2)).toMatchObject({
+      version: 2,
+      rows_added: 0,
+      rows_removed: 0,
+      rows_changed: 1,
+    })
+  })
+
   it('nobody reads through it what they may not read', async () => {
     const [own, secret] = [await upload('own', 'a\n1\n'), await upload('secret', 'a\n42\n')]
     await upload('own', 'a\n2\n')

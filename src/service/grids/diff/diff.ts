@@ -56,6 +56,16 @@ const MOST_CHECKED = 200_000
 /** Pairs of a removed and an added row that are looked at to find the most similar ones. */
 const MOST_SIMILAR = 1_000_000
 
+/** A key of two versions of a grid, by the names that its columns have after: one that was renamed may be named as before. */
+export function keyAfter(key: readonly string[], before: Side, after: Side): string[] {
+  const [olds, news] = [before.snap.columns, after.snap.columns]
+  return key.map((given) => {
+    if (news.some(({ name }) => name === given)) return given
+    const old = olds.find(({ name }) => name === given)
+    return news.find(({ uid }) => uid === old?.uid)?.name ?? given
+  })
+}
+
 /** Throws `bad_data` if the key is null or not unique, `unknown_column`, `too_large` and `aborted`. */
 export async function diffTables(before: Side, after: Side, options: DiffOptions): Promise<TableDiff> {
   const { work = new Work(), tolerance = 0 } = options
@@ -146,17 +156,6 @@ function pairColumns(
     throw new Problem('unknown_column', `neither table has a column ${JSON.stringify(unknown)}`, {
       hint: `The columns are: ${listed([...names])}`,
     })
-  const both = key.find((name) => ![olds, news].every((list) => list.some((column) => column.name === name)))
-  if (both !== undefined) {
-    const lacking = olds.some(({ name }) => name === both) ? after : before
-    throw new Problem(
-      'unknown_column',
-      `${lacking.name} has no column ${JSON.stringify(both)}, which is the key`,
-      {
-        hint: 'Choose columns that both have: --key',
-      },
-    )
-  }
   const isChosen = (name: string): boolean =>
     key.includes(name) || ((columns?.includes(name) ?? true) && !ignore.includes(name))
   const byUid = new Map(isSameGrid ? olds.map((column) => [column.uid, column]) : [])
@@ -179,6 +178,17 @@ function pairColumns(
         asText: comparedAsText(old, column),
         isKey: key.includes(column.name),
       })
+  }
+  const lost = key.find((name) => !pairs.some((pair) => pair.after.name === name))
+  if (lost !== undefined) {
+    const lacking = news.some(({ name }) => name === lost) ? before : after
+    throw new Problem(
+      'unknown_column',
+      `${lacking.name} has no column ${JSON.stringify(lost)}, which is the key`,
+      {
+        hint: 'Choose columns that both have: --key',
+      },
+    )
   }
   const removed = olds.filter((column) => !taken.has(column) && isChosen(column.name))
   return { pairs, added, removed }
