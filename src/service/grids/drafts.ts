@@ -1,6 +1,8 @@
 /** Uploads of drafts: the content of a grid changes for nobody but those who look at the draft. See docs/drafts.md. */
+import { listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
+import type { CheckReport, CheckResult } from '../../contract/resources/index.ts'
 import { isVersionName } from '../../contract/version-ref.ts'
 import { authorize } from '../access/access.ts'
 import { checkIfMatch } from '../core/etag.ts'
@@ -45,7 +47,7 @@ export function givenDraft({ headers }: Pick<DataCall, 'headers'>): string | und
 
 /**
  * Stores a table as a draft of the grid that it would replace. Where there is none, the draft is a private grid in the
- * folder of drafts. Checks do not refuse it: what they found is in the result.
+ * folder of drafts. Neither checks nor the key of the grid refuse it: what they found is in the result.
  */
 export async function placeDraft(
   service: GridService,
@@ -90,17 +92,19 @@ export async function placeDraft(
   refuseDeleteMissing(call)
   const snap = snapshotOfTable(store, table)
   const told = { source: call.fileName ?? 'the upload', lineOf: table.lineOf }
-  const names = keyNames(grid, columns).filter((one) => snap.columns.some((column) => column.name === one))
-  await checkKey(snap, names, told)
+  const names = keyNames(grid, columns)
+  const fault = await checkKey(snap, names, told).then(() => undefined, faultOfKey(names))
   const layout = { grid, columns, slices: new Map() }
   const checked = await enforceOn(
     service,
     fid,
     layout,
-    { snap, before, ...told, mayFail: true },
+    { snap, before, ...told, mayFail: true, ...(fault && { key: [] }) },
     givenChecks(call),
   )
-  const warnings = [...table.warnings, ...checked.warnings, ...typesChanged(table.columns, columns)]
+  const checks = fault ? withFault(checked.report, fault, table.rows) : checked.report
+  const said = fault ? [`check: ${fault.message}`, ...checked.warnings] : checked.warnings
+  const warnings = [...table.warnings, ...said, ...typesChanged(table.columns, columns)]
   return store.writeOnce(call.writeKey(owner), async (writers) => {
     const file = await writers.files.get(owner, idlocal)
     const found = await authorize(writers, file, call, { access: 'write', filetype: 'grid' })
@@ -131,6 +135,28 @@ export async function placeDraft(
       table.columns.map((column) => ({ ...column, uid: uids.get(column.name) ?? newUid(taken) })),
     )
     await writers.drafts.put({ owner, idlocal, name, version, made_at: Date.now(), made_by })
-    return { idlocal, action: 'drafted' as const, warnings, checks: checked.report }
+    return { idlocal, action: 'drafted' as const, warnings, checks }
   })
+}
+
+/** What is wrong with the key of a draft, as a rule that it fails: the upload will be refused for it. */
+function faultOfKey(names: readonly string[]): (error: unknown) => CheckResult {
+  return (error) => {
+    if (!(error instanceof Problem) || error.status >= 500) throw error
+    return {
+      column: null,
+      rule: 'key',
+      expected: `the key tells rows apart: ${listed(names)}`,
+      severity: 'error',
+      passed: false,
+      count: null,
+      message: error.message,
+      rows: [],
+    }
+  }
+}
+
+function withFault(report: CheckReport | undefined, fault: CheckResult, row_count: number): CheckReport {
+  const { errors, warnings, results } = report ?? { errors: 0, warnings: 0, results: [] }
+  return { passed: false, row_count, errors: errors + 1, warnings, results: [fault, ...results] }
 }

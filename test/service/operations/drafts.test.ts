@@ -107,6 +107,23 @@ onBothStores('drafts', (test) => {
       }
   })
 
+  it('is stored also if the key of the grid does not fit, which its report says', async () => {
+    const { fid } = (await upload('keyed', 'id,n\n1,a\n2,b\n', { 'gridline-key': 'id' })).json.file
+    for (const [csv, message] of [
+      ['nr,n\n1,a\n', 'keyed.csv has no column "id", which is the key'],
+      ['id,n\n1,a\n1,b\n', 'keyed.csv: lines 2 and 3 have the same key: id 1'],
+    ]) {
+      const { json } = await draft('keyed', csv, 'pr-5')
+      expect(json).toMatchObject({
+        action: 'drafted',
+        warnings: [`check: ${message}`],
+        checks: { passed: false, errors: 1, results: [{ rule: 'key', message }] },
+      })
+      expect((await csvOf(fid, 'pr-5')).text).toBe(csv)
+      expect((await upload('keyed', csv)).json.errors[0].message).toBe(message)
+    }
+  })
+
   it('leaves a grid alone that is in the folder of drafts and is none', async () => {
     const real = await upload('mine', 'n\n42\n', { 'gridline-parent-path': 'Drafts/pr-2' })
     expect((await draft('mine', 'n\n0\n', 'pr-2')).status).toBe(409)
