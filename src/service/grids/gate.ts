@@ -3,9 +3,9 @@ import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import type { Store } from '../store/store.ts'
 
-/** How long a grid is held without being held again, in ms: a server that dies holds it no longer. */
-const HELD = 15_000
-const AGAIN = 5_000
+/** How long a grid is held without being held again, in ms: others wait so long for a server that has died. */
+const HELD = 3_000
+const AGAIN = 1_000
 /** How long a change waits for another one, and how often it looks, in ms. */
 const PATIENCE = 20_000
 const LOOK = 25
@@ -18,6 +18,8 @@ const LOOK = 25
 export class Gate {
   readonly by = randomBytes(8).toString('hex')
   private again: NodeJS.Timeout | undefined
+  /** Holding the grid again, at most once at a time. */
+  private holding: Promise<unknown> | undefined
 
   constructor(
     private readonly store: Store,
@@ -36,7 +38,13 @@ export class Gate {
         throw new Problem('overloaded', 'another change of this grid takes too long')
       await new Promise((resolve) => setTimeout(resolve, LOOK))
     }
-    this.again = setInterval(() => this.hold().catch(() => {}), AGAIN)
+    this.again = setInterval(() => {
+      this.holding ??= this.hold()
+        .catch(() => {})
+        .finally(() => {
+          this.holding = undefined
+        })
+    }, AGAIN)
     this.again.unref()
   }
 
@@ -45,6 +53,8 @@ export class Gate {
     if (!this.isClosed) return
     clearInterval(this.again)
     this.again = undefined
+    // It would hold the grid after this.
+    await this.holding
     const { owner, idlocal } = this.fid
     await this.store.write([owner], ({ grids }) => grids.hold(owner, idlocal, this.by, Date.now(), 0))
   }
