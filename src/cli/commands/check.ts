@@ -10,6 +10,7 @@ import { type CommandResult, defineCommand, type Option, type OptionsOf } from '
 import { array } from '../core/prints.ts'
 import { CHECKS_FILE, readChecksFile } from '../files/checks-file.ts'
 import { initialChecks } from '../files/checks-init.ts'
+import { nameOfInput } from '../files/input.ts'
 import { reportOfFile } from '../files/local-checks.ts'
 import { isDataFileHere, readableGrid } from '../files/local-data.ts'
 import { localOptions, refuseReadingOptions } from '../files/parse-options.ts'
@@ -71,13 +72,16 @@ export const command = defineCommand({
     }
     const checks = options.checks === undefined ? undefined : await readChecksFile(options.checks)
     const reports: NamedReport[] = []
+    if (given.filter((file) => file === '-').length > 1)
+      throw new Problem('usage', 'standard input can be checked only once')
     for (const file of given) {
+      const name = nameOfInput(file)
       try {
-        reports.push({ file, ...(await reportOn(context, file, checks, options)) })
+        reports.push({ file: name, ...(await reportOn(context, file, checks, options)) })
       } catch (error) {
         // A file that cannot be checked has failed.
         if (!(error instanceof Problem) || (given.length === 1 && options.format !== 'junit')) throw error
-        reports.push({ file, ...notChecked(error) })
+        reports.push({ file: name, ...notChecked(error) })
       }
     }
     tellCi(context, reports)

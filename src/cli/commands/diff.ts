@@ -10,6 +10,7 @@ import { type AttributeChange, changedAttributes } from '../charts/differences.t
 import type { Context } from '../core/context.ts'
 import { type CommandResult, defineCommand, type Option, type OptionsOf } from '../core/define.ts'
 import { object } from '../core/prints.ts'
+import { nameOfInput } from '../files/input.ts'
 import { gridOfFile, isDataFileHere } from '../files/local-data.ts'
 import { localOptions, refuseReadingOptions } from '../files/parse-options.ts'
 import { onOneService, type Side } from '../files/sides.ts'
@@ -74,9 +75,12 @@ export const command = defineCommand({
     'gridline diff sales@3 sales@5 --key id',
     'gridline diff sales sales.csv --key id --stat',
     'gridline diff old.parquet new.csv --exit-code',
+    'git show main:sales.csv | gridline diff - sales.csv --key id',
     'gridline diff chart@1 chart --image before-after.png',
   ],
   async run(context, [first, second], options) {
+    if (first === '-' && second === '-')
+      throw new Problem('usage', 'only one of the two can be standard input')
     const sides =
       second === undefined
         ? await lastChange(context, first)
@@ -154,7 +158,7 @@ async function lastChange(context: Context, file: string): Promise<readonly [Sid
 async function sideOf(context: Context, given: string, reading: Options): Promise<Side> {
   if (await isDataFileHere(given)) {
     const { client, fid } = await gridOfFile(context, given, reading)
-    return { name: basename(given), client, fid, version: undefined, isLocal: true }
+    return { name: basename(nameOfInput(given)), client, fid, version: undefined, isLocal: true }
   }
   const client = await context.clientFor(given)
   return { name: given, client, ...(await resolveVersion(client, given)), isLocal: false }

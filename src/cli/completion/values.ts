@@ -62,7 +62,7 @@ function versionsOf(context: Context, cache: Cache, file: string): Promise<strin
 /** Columns of a grid; in a comma-separated list, those that are not in it. */
 async function columnsOf(context: Context, cache: Cache, grid: string, current: string): Promise<string[]> {
   const { isDataFileHere } = await import('../files/local-data.ts')
-  if (await isDataFileHere(grid)) return listed(await columnsOfFile(context, grid), current)
+  if (grid !== '-' && (await isDataFileHere(grid))) return listed(await columnsOfFile(context, grid), current)
   const names = await cache.get(`columns ${grid}`, async () => {
     const client = await context.client()
     const { resolve } = await import('../../client/index.ts')

@@ -20,10 +20,15 @@ export interface Input {
   open(from?: number): AsyncIterable<Uint8Array>
 }
 
+/** A file as messages name it. */
+export function nameOfInput(file: string): string {
+  return file === '-' ? 'standard input' : file
+}
+
 /** Opens a file, or standard input for `-`. Throws if it cannot be read, before anything is sent. */
 export async function openInput(file: string): Promise<Input> {
   if (file === '-')
-    return { name: 'standard input', size: undefined, repeatable: false, open: () => process.stdin }
+    return { name: nameOfInput(file), size: undefined, repeatable: false, open: () => process.stdin }
   let size: number | undefined
   try {
     const stats = statSync(file)

@@ -5,7 +5,7 @@ import { Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import type { HeadersOf, ResultOf } from '../../contract/operations/index.ts'
 import type { Context } from '../core/context.ts'
-import { bodyOf, openInput } from './input.ts'
+import { bodyOf, nameOfInput, openInput } from './input.ts'
 import { type ReadingOptions, readingHeaders, refuseReadingOptions } from './parse-options.ts'
 
 /** A grid to read, and the client of the service that has it. */
@@ -14,8 +14,9 @@ export interface Readable {
   fid: string
 }
 
-/** Whether a word is a data file of this machine, and not the name of a grid. */
+/** Whether a word is a data file of this machine, or standard input, and not the name of a grid. */
 export async function isDataFileHere(given: string): Promise<boolean> {
+  if (given === '-') return true
   if (!statSync(given, { throwIfNoEntry: false })?.isFile()) return false
   if (/^\.{0,2}[/\\]/.test(given)) return true
   const { isDataFile } = await import('../../ingest/index.ts')
@@ -53,7 +54,7 @@ export async function gridOfFile(
   const folder = String(++opened)
   const made = await client.call('grids.upload', {
     headers: { ...readingHeaders(options), ...more, 'Parent-Path': folder },
-    plainHeaders: { [FILE_NAME_HEADER]: headerText(basename(file)) },
+    plainHeaders: { [FILE_NAME_HEADER]: headerText(basename(nameOfInput(file))) },
     body: bodyOf(
       input,
       'application/octet-stream',
@@ -64,9 +65,9 @@ export async function gridOfFile(
   // What checks found is in their report.
   const warnings =
     more.Checks === undefined ? made.warnings : made.warnings.filter((text) => !text.startsWith('check: '))
-  if (!isSilent) for (const warning of warnings) context.messages.warning(warning, file)
+  if (!isSilent) for (const warning of warnings) context.messages.warning(warning, nameOfInput(file))
   if (made.file.filetype !== 'grid')
-    throw new Problem('usage', `${file} contains several tables`, {
+    throw new Problem('usage', `${nameOfInput(file)} contains several tables`, {
       hint: `Choose a sheet of a workbook with --sheet, or upload the file, which makes a folder with a grid for each: gridline upload ${file}`,
     })
   return { client, fid: made.file.fid, checks: made.checks }
