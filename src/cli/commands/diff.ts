@@ -181,6 +181,7 @@ async function diffOfGrids(
     given === undefined ? undefined : columnNames(given, known).filter((name) => name !== '')
   const { format = 'table', stat, limit } = options
   const forPeople = format === 'table' || format === 'md'
+  const isShown = (forPeople || format === 'html') && !isForPrograms(context)
   const diff = await client
     .call('grids.diff', {
       fid: after.fid,
@@ -192,6 +193,7 @@ async function diffOfGrids(
         columns: names(options.columns),
         ignore: names(options.ignore),
         tolerance: toleranceOf(options.tolerance),
+        context: isShown ? true : undefined,
         limit: stat ? 0 : (limit ?? (forPeople ? LISTED : MOST_LISTED)),
       },
     })

@@ -2,6 +2,7 @@
 import { Chalk } from 'chalk'
 import { counted } from '../../contract/closest.ts'
 import type { DiffColumn, DiffRow, DiffValue, GridDiff } from '../../contract/resources/index.ts'
+import { quoted } from '../../contract/shell.ts'
 import { fittedTable } from './fitted.ts'
 import { markdown } from './markdown.ts'
 import { wrapped } from './messages.ts'
@@ -63,10 +64,10 @@ const CHANGED = {
 } as const
 
 /** How rows were found. */
-export function howCompared({ key }: GridDiff): string {
+export function howCompared({ key, unique = 'COLUMN' }: GridDiff): string {
   return key.length > 0
     ? `Rows are compared by ${key.join(', ')}.`
-    : 'Rows are compared in order. To find them by a key: --key COLUMN'
+    : `Rows are compared in order. To find them by a key: --key ${quoted(unique)}`
 }
 
 /** What is said of a column: `price: number → text, 12 cells`. */
@@ -90,7 +91,8 @@ function signOf({ change }: DiffColumn): string {
 const FEW_COLUMNS = 12
 
 /** The columns that listed rows have values of: the key first. */
-function columnsOf({ key, rows }: GridDiff): string[] {
+function columnsOf({ key: named, context = [], rows }: GridDiff): string[] {
+  const key = [...named, ...context]
   // Whole rows have the columns in their order.
   const whole = rows.flatMap(({ before, after }) => [after, before]).filter((values) => values !== null)
   whole.sort((a, b) => Object.keys(b).length - Object.keys(a).length)
@@ -104,13 +106,19 @@ function plain(value: DiffValue | undefined): string {
   return value === undefined || value === null ? '' : String(value)
 }
 
+/** Whether a cell of a changed row says which row it is. */
+function isPlace({ key, context = [] }: GridDiff, { before, after }: DiffRow, name: string): boolean {
+  return key.includes(name) || (context.includes(name) && before?.[name] === after?.[name])
+}
+
 /** The text of a cell of a row: `old → new` where it changed. */
-function cellText({ change, before, after }: DiffRow, name: string, isKey: boolean): string {
+function cellText(diff: GridDiff, row: DiffRow, name: string): string {
+  const { change, before, after } = row
   if (change === 'added') return plain(after![name])
   if (change === 'removed') return plain(before![name])
   if (!(name in after!)) return ''
   const [old, now] = [before![name], after![name]]
-  if (isKey) return plain(now)
+  if (isPlace(diff, row, name)) return plain(now)
   return `${old === null ? 'null' : plain(old)} → ${now === null ? 'null' : plain(now)}`
 }
 
@@ -137,7 +145,7 @@ function asTable(diff: GridDiff, { names, isStat, color, width }: Printing): str
   const rows = diff.rows.map((row) => [
     SIGN[row.change],
     String(row.row_after ?? row.row_before),
-    ...shown.map((name) => cellText(row, name, diff.key.includes(name))),
+    ...shown.map((name) => cellText(diff, row, name)),
   ])
   const isNumber = (k: number): boolean => rows.every((row) => /^(-?\d[\d.e+-]*)?$/i.test(row[k]))
   const { text, shown: fit } = fittedTable(
@@ -158,20 +166,18 @@ function asTable(diff: GridDiff, { names, isStat, color, width }: Printing): str
   return `${lines.join('\n')}\n`
 }
 
-/** A line for each cell. */
-function asCsv({ rows }: GridDiff): string {
-  const lines = [['change', 'row_before', 'row_after', 'column', 'before', 'after']]
-  for (const { change, row_before, row_after, before, after } of rows)
-    for (const name of new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]))
-      lines.push([
-        change,
-        String(row_before ?? ''),
-        String(row_after ?? ''),
-        name,
-        plain(before?.[name]),
-        plain(after?.[name]),
-      ])
-  return lines.map((line) => `${line.map(quotedCell).join(',')}\n`).join('')
+/** A line for each cell that differs, and for the cells of a changed row that say which it is. A text that is empty is in quotes. */
+function asCsv(diff: GridDiff): string {
+  const cell = (value: DiffValue | undefined): string => (value === '' ? '""' : quotedCell(plain(value)))
+  const lines = ['change,row_before,row_after,column,before,after']
+  for (const row of diff.rows) {
+    const { row_before, row_after, before, after } = row
+    for (const name of new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])) {
+      const change = row.change === 'changed' && isPlace(diff, row, name) ? 'key' : row.change
+      lines.push([change, row_before, row_after, name, before?.[name], after?.[name]].map(cell).join(','))
+    }
+  }
+  return lines.map((line) => `${line}\n`).join('')
 }
 
 function quotedCell(text: string): string {
@@ -194,7 +200,7 @@ function asMarkdown(diff: GridDiff, { names, isStat }: Printing): string {
     )
     // What is gone comes first: it is what nobody sees afterwards.
     for (const row of removedFirst(diff.rows)) {
-      const cells = shown.map((name) => markdown(cellText(row, name, diff.key.includes(name))))
+      const cells = shown.map((name) => markdown(cellText(diff, row, name)))
       lines.push(`| ${SIGN[row.change]} | ${row.row_after ?? row.row_before} | ${cells.join(' | ')} |`)
     }
     const more = notListed(diff)
@@ -231,7 +237,7 @@ function asHtml(diff: GridDiff, { names, isStat }: Printing): string {
     const shown = columnsOf(diff)
     const head = ['', 'row', ...shown].map((name) => `<th>${html(name)}</th>`).join('')
     const body = diff.rows.map((row) => {
-      const cells = shown.map((name) => `<td>${htmlCell(row, name, diff.key.includes(name))}</td>`).join('')
+      const cells = shown.map((name) => `<td>${htmlCell(diff, row, name)}</td>`).join('')
       return `<tr class="${row.change}"><td>${SIGN[row.change]}</td><td>${row.row_after ?? row.row_before}</td>${cells}</tr>`
     })
     parts.push(`<table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${body.join('\n')}\n</tbody>\n</table>`)
@@ -241,8 +247,8 @@ function asHtml(diff: GridDiff, { names, isStat }: Printing): string {
   return `${parts.join('\n')}\n</html>\n`
 }
 
-function htmlCell(row: DiffRow, name: string, isKey: boolean): string {
-  if (row.change !== 'changed' || isKey) return html(cellText(row, name, isKey))
+function htmlCell(diff: GridDiff, row: DiffRow, name: string): string {
+  if (row.change !== 'changed' || isPlace(diff, row, name)) return html(cellText(diff, row, name))
   if (!(name in row.after!)) return ''
   return `<del>${html(plain(row.before![name]))}</del> <ins>${html(plain(row.after![name]))}</ins>`
 }

@@ -152,6 +152,12 @@ export const gridsOperations = {
       limit: s.optional(
         s.integer({ minimum: 0, description: 'Rows that are listed, of up to 10,000. Default: 100.' }),
       ),
+      context: s.optional(
+        s.boolean({
+          description:
+            'Without a key: changed rows have a column more, also where it is the same, which says what they are about.',
+        }),
+      ),
       removed_first: s.optional(
         s.boolean({
           description:

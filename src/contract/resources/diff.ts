@@ -28,7 +28,7 @@ export type DiffColumn = s.Static<typeof DiffColumn>
 
 const values = s.nullable(s.record(s.anything() as s.Schema<DiffValue>))
 
-/** A row that differs: of a changed one, its key and what differs; otherwise all of its values. */
+/** A row that differs: of a changed one, its key or `context`, and what differs; otherwise all of its values. */
 export const DiffRow = s.object({
   change: s.enumOf(['added', 'removed', 'changed']),
   row_before: s.nullable(s.integer({ description: 'Its number from 1; null: added.' })),
@@ -42,6 +42,16 @@ export const GridDiff = s.object({
   before: DiffSide,
   after: DiffSide,
   key: s.array(s.string(), { description: 'Empty: rows were compared in order.' }),
+  context: s.optional(
+    s.array(s.string(), {
+      description: 'With `context`: the columns whose values changed rows have also where they are the same.',
+    }),
+  ),
+  unique: s.optional(
+    s.string({
+      description: 'With `context`, of up to 200,000 rows: a column whose values are unique on both sides.',
+    }),
+  ),
   is_same: s.boolean(),
   rows_added: s.integer(),
   rows_removed: s.integer(),

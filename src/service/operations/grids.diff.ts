@@ -27,7 +27,8 @@ export async function gridDiff(
   service: Service,
   call: OperationCall<'grids.diff'>,
 ): Promise<OperationResult<GridDiff>> {
-  const { base, base_version, columns, ignore, tolerance = 0, limit = LISTED, removed_first } = call.query
+  const { base, base_version, columns, ignore, context, removed_first } = call.query
+  const { tolerance = 0, limit = LISTED } = call.query
   const other = base === undefined ? call.fid : parseFid(base)
   if (!other)
     throw new Problem('invalid_request', `base: ${JSON.stringify(base)} is no id of a file`, {
@@ -60,7 +61,7 @@ export async function gridDiff(
         async () => {
           const before = { ...given.before, snap: await trimmed(given.before.snap) }
           const after = { ...given.after, snap: await trimmed(given.after.snap) }
-          const options = { key, columns, ignore, tolerance, isSameGrid, work }
+          const options = { key, columns, ignore, tolerance, isSameGrid, context, work }
           const diff = await diffTables(before, after, options)
           const most = Math.min(limit, MOST_LISTED)
           const reader = CellReader.open(0)
@@ -153,6 +154,8 @@ export function changesOf({
   moved,
   rows,
   cells,
+  context,
+  unique,
 }: TableDiff): Omit<GridDiff, 'before' | 'after' | 'key' | 'rows' | 'is_complete'> {
   const columns: DiffColumn[] = []
   for (const { name, type } of removed)
@@ -184,6 +187,8 @@ export function changesOf({
   for (const { name, type } of added)
     columns.push({ ...NO_COLUMN, change: 'added', name_after: name, type_after: familyOf(type) })
   return {
+    context: context && [context.after.name],
+    unique: unique?.after.name,
     is_same: columns.length === 0 && rows.added + rows.removed + rows.changed === 0,
     rows_added: rows.added,
     rows_removed: rows.removed,

@@ -34,6 +34,8 @@ export interface DiffOptions {
   /** Columns with the same uid are the same column, whatever their names are. */
   isSameGrid?: boolean
   work?: Work
+  /** Whether people read it: without a key, rows need something that says which they are. */
+  context?: boolean
 }
 
 export interface TableDiff {
@@ -47,12 +49,18 @@ export interface TableDiff {
   cells: number[]
   /** The rows that differ, in their order; removed ones come before what is at their place. */
   changes: RowChange[]
+  /** Without a key: the column that says most of which row it is. */
+  context?: Pair
+  /** Without a key: a column whose values are unique in both tables. */
+  unique?: Pair
 }
 
 /** Rows that are compared at most, of each table. */
 export const MOST_ROWS = 20_000_000
 /** Up to this many rows of both tables, the key is checked in all of them, also where slices are shared. */
 const MOST_CHECKED = 200_000
+/** Columns that are looked at for one with unique values. */
+const MOST_TRIED = 8
 /** Pairs of a removed and an added row that are looked at to find the most similar ones. */
 const MOST_SIMILAR = 1_000_000
 
@@ -89,10 +97,12 @@ export async function diffTables(before: Side, after: Side, options: DiffOptions
     const cells = new CellDifferences(tables, found.pairs, tolerance)
     await cells.find()
     const changes = await inPlace(found.single.concat(aligned.changes, await cells.changed()), work)
+    const isAsked = options.context === true && !isKeyed && changes.length > 0
     return {
       pairs,
       added,
       removed,
+      ...(isAsked && { context: contextOf(pairs), unique: await uniqueOf(tables) }),
       moved: await movedOf(pairs, work),
       rows: {
         added: count(found.single, (change) => change.before < 0),
@@ -136,6 +146,30 @@ async function numbered(count: number, work: Work): Promise<Uint32Array> {
     if (work.spend(1)) await work.pause()
   }
   return numbers
+}
+
+/** The first column of texts; without one, of dates; without these, the first one. */
+function contextOf(pairs: readonly Pair[]): Pair | undefined {
+  const ofFamily = (wanted: string): Pair | undefined =>
+    pairs.find(({ after }) => familyOf(after.type) === wanted)
+  return ofFamily('text') ?? ofFamily('date') ?? ofFamily('datetime') ?? pairs[0]
+}
+
+/** The first of some columns whose values are never null and never the same; undefined of many rows. */
+async function uniqueOf(tables: Tables): Promise<Pair | undefined> {
+  const { left, right, pairs } = tables
+  if (left.rows + right.rows > MOST_CHECKED) return undefined
+  for (const one of pairs.slice(0, MOST_TRIED)) {
+    const asKey = { ...tables, pairs: pairs.map((pair) => ({ ...pair, isKey: pair === one })) }
+    try {
+      for (const side of ['left', 'right'] as const)
+        await keysOf(asKey, side, tables[side].choose(tables[side].chunks))
+      return one
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'bad_data') throw error
+    }
+  }
+  return undefined
 }
 
 /** Rows that are in one table only, and rows of both that may differ: by their numbers among those that are read. */

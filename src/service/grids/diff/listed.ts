@@ -27,12 +27,12 @@ function firstByKind(changes: readonly RowChange[], most: number): RowChange[] {
   return changes.filter((change) => taken[kindOf(change)]-- > 0)
 }
 
-/** The first `limit` rows that differ, with their values: of a changed row, its key and what differs. */
+/** The first `limit` rows that differ, with their values: of a changed row, its key or `context`, and what differs. */
 export async function listRows(
   reader: CellReader,
   before: Side,
   after: Side,
-  { pairs, added, removed, changes }: TableDiff,
+  { pairs, added, removed, changes, context }: TableDiff,
   { limit, tolerance, removedFirst }: { limit: number; tolerance: number; removedFirst?: boolean },
 ): Promise<DiffRow[]> {
   const width = Math.max(1, pairs.length + added.length + removed.length)
@@ -58,7 +58,8 @@ export async function listRows(
     const old = await cellsOf('before', pair.before, ({ before: row }) => row >= 0)
     const now = await cellsOf('after', pair.after, ({ after: row }) => row >= 0)
     for (const [k, row] of rows.entries()) {
-      if (isBoth(some[k]) && !pair.isKey && isSame(pair, old[k]!, now[k]!, tolerance)) continue
+      if (isBoth(some[k]) && !pair.isKey && pair !== context && isSame(pair, old[k]!, now[k]!, tolerance))
+        continue
       if (row.before) set(row.before, name, old[k]!)
       if (row.after) set(row.after, name, now[k]!)
     }
