@@ -65,6 +65,22 @@ onBothStores('checks', (test) => {
     expect((await failed(csv, checks)).map(([of, name]) => [of, name])).toEqual([['table', rule]])
   })
 
+  it('an append fills short columns with the same values, whether the grid has checks or not', async () => {
+    const contents: string[] = []
+    for (const isChecked of [false, true]) {
+      const { fid } = await test().grid('alice', `short ${isChecked}`, { a: [1, 2, 3], b: ['x'], c: [7, 8] })
+      const checks = { columns: { a: { minimum: 0 } } }
+      if (isChecked) await ask('alice', 'PUT', `/v2/grids/${fid}/checks`, { json: { checks } })
+      await ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[4, 'y', 9]] } })
+      const { cols } = (await ask('alice', 'GET', `/v2/grids/${fid}`)).json
+      contents.push(
+        (await ask('alice', 'GET', `/v2/grids/${fid}/content?format=ndjson`)).text +
+          cols.map(({ type }: { type: string }) => type),
+      )
+    }
+    expect(contents[1]).toBe(contents[0])
+  })
+
   it('a rule that cannot run has failed: of a missing column, unless it is optional', async () => {
     const csv = 'n\n1\n'
     expect(await failed(csv, { columns: { m: { type: 'text' } } })).toHaveLength(2)

@@ -256,12 +256,11 @@ async function prepare(
     const updated = changed.reduce((sum, one) => sum + one, 0)
     const isTouched = updated + added > 0
     const rowCount = grid.row_count + added - removed.length
-    const after = before.map((column, k) => ({
-      ...column,
-      slices: longer[k],
-      rows: rowCount,
-      type: isTouched && given[k] ? mergeTypes(column.type, given[k].type) : column.type,
-    }))
+    const after = before.map((column, k) => {
+      const filled = columns[k].rows < grid.row_count ? mergeTypes(column.type, 'text') : column.type
+      const type = mergeTypes(filled, given[k]?.type ?? 'empty')
+      return { ...column, slices: longer[k], rows: rowCount, type: isTouched ? type : column.type }
+    })
     const checked = await enforceOn(
       service,
       fid,
@@ -298,13 +297,13 @@ async function prepare(
   }
 }
 
-/** The columns of a grid; shorter ones end in nulls. */
+/** The columns of a grid; shorter ones end in empty texts, as for all appends. */
 async function filledUp({ store }: GridService, layout: Layout): Promise<SnapshotColumn[]> {
   const { columns, rows } = snapshotOfLayout(store, layout)
   const filled: SnapshotColumn[] = []
   for (const column of columns) {
     const fill = rows - column.rows
-    const more = fill > 0 ? await repeatedSlices(store, layout.grid.owner, 'null', fill) : []
+    const more = fill > 0 ? await repeatedSlices(store, layout.grid.owner, '""', fill) : []
     filled.push({ ...column, rows, slices: [...column.slices, ...more] })
   }
   return filled
