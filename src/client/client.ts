@@ -135,7 +135,7 @@ export class Client {
   /** Calls an operation and returns the response, for streamed results. */
   async response<N extends OperationName>(name: N, options: CallOptions<N> = {}): Promise<HttpResponse> {
     const operation: Operation = operations[name]
-    const isRead = operation.method === 'GET' || operation.agents === 'reads'
+    const isRead = operation.method === 'GET' || operation.agents === 'reads' || operation.isDry === true
     if (this.options.writes === false && !isRead)
       throw new Error(`${name} changes data, but the command does not declare \`writes\` or \`stores\``)
     if (this.options.plan && !isRead) {

@@ -1,6 +1,7 @@
 /** Client of the API. */
 export {
   type BodySource,
+  type CallOptions,
   Client,
   type ClientOptions,
   type Fetch,

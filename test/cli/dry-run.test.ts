@@ -135,6 +135,24 @@ writeFileSync(file, JSON.stringify(figure))
     expect(await state()).toBe(before)
   })
 
+  it('refuses what is refused, and only that: types, and checks of the grid', async () => {
+    for (const [name, text] of Object.entries({
+      'times.csv': 't,n\n2024-05-01T10:00,1\n',
+      'days.csv': 't,n\n2024-05-02,2\n',
+      'texts.csv': 't,n\n2024-05-02,x\n',
+      'least.yml': 'columns: { n: { minimum: 0 } }\n',
+    }))
+      writeFileSync(join(cwd, name), text)
+    await run(['upload', 'times.csv'])
+    const days = ['upload', 'days.csv', '--name', 'times', '--on-conflict', 'append']
+    for (const args of [days, ['append', 'times', 'texts.csv']])
+      expect((await run([...args, '--dry-run'])).code).toBe((await run(args)).code)
+    await run(['check', 'times', '--set', 'least.yml'])
+    expect((await run(['append', 'times', '--row', '2024-05-05,-3', '--dry-run'])).code).toBe(7)
+    await run(['trash', 'times'])
+    await run(['delete', 'times', '--yes'])
+  })
+
   it('says what would fail', async () => {
     expect((await run(['trash', 'nothing', '--dry-run'])).code).toBe(3)
     expect(await run(['append', 'grid', 'wrong.csv', '--dry-run'])).toMatchObject({

@@ -1,32 +1,23 @@
-import { columnNames } from '../../charts/columns.ts'
-import { type Client, headerText, resolve } from '../../client/index.ts'
-import { counted, listed } from '../../contract/closest.ts'
+import { type CallOptions, type Client, headerText, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatByName } from '../../contract/formats.ts'
-import { FILE_NAME_HEADER, MOST_REMOVED } from '../../contract/headers.ts'
-import { limitsFrom } from '../../contract/limits.ts'
+import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
-import type { GridDiff } from '../../contract/resources/index.ts'
 import { annotated } from '../core/ci.ts'
-import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
 import { Planned } from '../core/dry-run.ts'
 import { object } from '../core/prints.ts'
 import { checksHeaders } from '../files/checks-file.ts'
 import { bodyOf, type Input, openInput, spooled } from '../files/input.ts'
-import { gridOfFile } from '../files/local-data.ts'
 import {
   allowTypeChange,
   checksOption,
   keyHeaders,
   keyOptions,
-  type ReadingOptions,
   readingHeaders,
-  readingOptionsOf,
   strict,
   textOptions,
 } from '../files/parse-options.ts'
-import { diffWithFile } from '../files/sides.ts'
 import { Meter, Progress } from '../output/progress.ts'
 import { rowsByKey } from '../output/row-counts.ts'
 import { type TableView, versionColumn } from '../output/view.ts'
@@ -92,10 +83,12 @@ export const command = defineCommand({
       : rows
         ? rowsInput(rows)
         : (piped ?? (await openInput(file ?? '-')))
+    // With --dry-run, `yes` is always set.
+    const { confirmed } = options as { confirmed?: boolean }
     const allowed = {
       'Allow-Type-Change': options.allowTypeChange ? true : undefined,
       Strict: options.strict ? true : undefined,
-      ...keyHeaders(options),
+      ...keyHeaders({ ...options, yes: options.dryRun ? confirmed : options.yes }),
       ...(await checksHeaders(options.checks)),
     }
     const headers = rows
@@ -112,28 +105,24 @@ export const command = defineCommand({
       isKeyOnly ? 'ndjson' : rows ? 'csv' : (options.format as keyof typeof formats | undefined),
     )
     const fid = await resolve(client, grid, 'grid')
-    if (options.dryRun && isKeyOnly) throw new Planned('rows.append', fid, { key: options.key })
-    if (options.dryRun) {
-      const warn = (text: string): void => context.messages.warning(text, file)
-      const isFile = file !== undefined && file !== '-'
-      const keyed = isFile ? byKey(context, client, fid, file, options) : undefined
-      throw await planned(client, fid, source, options, rows !== undefined, warn, keyed)
-    }
     const progress = new Progress(context.messages, source.name, source.size)
     const meter = new Meter(progress)
     try {
-      const append = () =>
-        client.call('rows.append', {
-          fid,
-          headers,
-          plainHeaders: { [FILE_NAME_HEADER]: headerText(source.name) },
-          body: bodyOf(
-            source,
-            type,
-            (bytes) => meter.add(bytes),
-            () => meter.restart(),
-          ),
-        })
+      const request = {
+        headers,
+        plainHeaders: { [FILE_NAME_HEADER]: headerText(source.name) },
+        body: bodyOf(
+          source,
+          type,
+          (bytes) => meter.add(bytes),
+          () => meter.restart(),
+        ),
+      }
+      if (options.dryRun) {
+        const warn = (text: string): void => context.messages.warning(text, file)
+        throw await planned(client, fid, request, isKeyOnly ? options.key : undefined, warn)
+      }
+      const append = () => client.call('rows.append', { fid, ...request })
       const done = await annotated(context, source.name, append)
       progress.end()
       for (const warning of done.warnings) context.messages.warning(warning, file)
@@ -150,79 +139,26 @@ export const command = defineCommand({
   },
 })
 
-/** What would be appended: read here, and matched with the columns of the grid. */
+/** What would be appended: the service does it, and takes it back. */
 async function planned(
   client: Client,
   fid: string,
-  input: Input,
-  options: ReadingOptions & { key?: string; deleteMissing?: boolean; confirmed?: boolean },
-  isRows: boolean,
+  request: CallOptions<'rows.try_append'>,
+  key: string | undefined,
   warn: (text: string) => void,
-  /** Compares the file with the grid by a key, if that is possible. */
-  keyed?: (key: string[], columns: string[]) => Promise<GridDiff>,
 ): Promise<Planned> {
-  const { ingestFile } = await import('../../ingest/index.ts')
-  const limits = limitsFrom(process.env)
-  const given = readingOptionsOf(options, input.name)
-  const reading = isRows ? { ...given, header: false, delimiter: given.delimiter ?? ',' } : given
-  const { tables, warnings } = await ingestFile(
-    input.open(),
-    { ...reading, fileName: input.name, limits },
-    () => ({
-      slice() {},
-    }),
-  )
-  const { cols, row_count, primary_key } = await client.call('grids.get', { fid })
-  const names = cols.map(({ name }) => name)
-  const [{ ingested }] = tables
-  const isNameless = reading.header === false
-  const unknown = isNameless ? undefined : ingested.columns.find(({ name }) => !names.includes(name))
-  if (unknown)
-    throw new Problem(
-      'unknown_column',
-      `${input.name}: the grid has no column ${JSON.stringify(unknown.name)}`,
-      {
-        hint: `Its columns are: ${listed(names)}`,
-      },
-    )
-  if (isNameless && ingested.columns.length > names.length)
-    throw new Problem(
-      'bad_data',
-      `${input.name}: ${counted(ingested.columns.length, 'cell')}; the grid has ${counted(names.length, 'column')}`,
-    )
-  const columns = isNameless
-    ? names.slice(0, ingested.columns.length)
-    : ingested.columns.map(({ name }) => name)
-  const missing = names.filter((name) => !columns.includes(name))
-  for (const text of [...warnings, ...ingested.warnings]) warn(text)
-  const key =
-    options.key === undefined ? (primary_key ?? []) : columnNames(options.key, names).filter(Boolean)
-  if (key.length > 0 && keyed !== undefined) {
-    const counts = await keyed(key, columns)
-    const removed = options.deleteMissing ? counts.rows_removed : 0
-    if (removed * 100 > row_count * MOST_REMOVED && !options.confirmed)
-      throw new Problem(
-        'row_loss',
-        `the file lacks ${removed} of the ${row_count} rows that the grid has, which would be removed`,
-        {
-          hint: 'If that is right, add --yes, or leave out --delete-missing.',
-        },
-      )
-    const { rows_added: appended, rows_changed: updated } = counts
-    const change = { rows: ingested.rows, rows_before: row_count, columns, updated, appended, removed }
-    return new Planned('rows.append', fid, change)
-  }
-  if (missing.length > 0)
-    warn(`columns missing from the file are filled with nulls: ${missing.slice(0, 10).join(', ')}`)
-  return new Planned('rows.append', fid, { rows: ingested.rows, rows_before: row_count, columns })
-}
-
-/** Compares a file with a grid by a key: what an append would do. */
-function byKey(context: Context, client: Client, fid: string, file: string, options: ReadingOptions) {
-  return async (key: string[], columns: string[]): Promise<GridDiff> => {
-    const made = await gridOfFile(context, file, options)
-    return diffWithFile(context, { client, fid }, made, { key, columns, limit: 0 })
-  }
+  const tried = await client.call('rows.try_append', { fid, ...request })
+  for (const warning of tried.warnings) warn(warning)
+  if (key !== undefined) return new Planned('rows.append', fid, { key })
+  const { rows_added, rows_updated, rows_unchanged = 0, rows_removed = 0, row_count } = tried
+  const rows = rows_added + (rows_updated ?? 0) + rows_unchanged
+  const byKey =
+    rows_updated === undefined ? {} : { updated: rows_updated, appended: rows_added, removed: rows_removed }
+  return new Planned('rows.append', fid, {
+    rows,
+    rows_before: row_count - rows_added + rows_removed,
+    ...byKey,
+  })
 }
 
 /** Standard input, unless it is empty. */

@@ -9,7 +9,7 @@ import { formatFid, parseFid } from '../../contract/fid.ts'
 import { gridName, isNotice } from '../../contract/formats.ts'
 import { conflictRules } from '../../contract/headers.ts'
 import { limitsFrom } from '../../contract/limits.ts'
-import type { FileMeta, GridMeta } from '../../contract/resources/index.ts'
+import type { GridMeta } from '../../contract/resources/index.ts'
 import { filetypeName } from '../../contract/resources/index.ts'
 import { chartFor, checkChart } from '../charts/charts.ts'
 import { assertOwnNames } from '../charts/create.ts'
@@ -23,7 +23,7 @@ import { runEach } from '../files/batch.ts'
 import { checksHeaders, readChecksFile } from '../files/checks-file.ts'
 import { checkDraftName } from '../files/drafts.ts'
 import { tablesOf } from '../files/head.ts'
-import { openInput } from '../files/input.ts'
+import { openInput, spooled } from '../files/input.ts'
 import { reportOfFile } from '../files/local-checks.ts'
 import { gridOfFile } from '../files/local-data.ts'
 import {
@@ -42,7 +42,7 @@ import { type Made, uploadedView, uploadFields, uploadOf } from '../upload/done.
 import { expand, type LocalFile } from '../upload/expand.ts'
 import { writePlan } from '../upload/plan.ts'
 import { noDataFiles, type Removal, removalsOf } from '../upload/removals.ts'
-import { destinationOf, MOST_SHRINK, placeOf, ruleOf, Sender, type SendOptions } from '../upload/send.ts'
+import { destinationOf, placeOf, ruleOf, Sender, type SendOptions } from '../upload/send.ts'
 
 const options = [
   { flags: '--name <name>', description: 'name of the grid (default: file name without its extension)' },
@@ -196,8 +196,11 @@ export const command = defineCommand({
     const maxShrink = options.maxShrink === undefined ? undefined : percent('--max-shrink', options.maxShrink)
     const isBatch = several || files.length > 1
     const total = isBatch && !dryRun ? totalOf(context, files) : undefined
+    // With --dry-run, `yes` is always set. What a plan would lose is seen in it.
+    const confirmed = plan !== undefined || (options as { confirmed?: boolean }).confirmed === true
     const sending: SendOptions = {
       ...options,
+      yes: dryRun ? confirmed : options.yes,
       maxShrink,
       reading,
       whole: plot !== undefined || context.environment.GITHUB_STEP_SUMMARY !== undefined,
@@ -210,8 +213,7 @@ export const command = defineCommand({
     const work = async (local: LocalFile): Promise<object[]> => {
       if (plot !== undefined && !dryRun) await refuseChart(context, local, plot, options)
       if (dryRun) {
-        const confirmed = plan !== undefined || (options as { confirmed?: boolean }).confirmed === true
-        return preview(context, local, { ...options, dryRun: true, shrink: maxShrink, confirmed }, sender)
+        return preview(context, local, { ...options, dryRun: true }, sender)
       }
       const made = isAddress(local.file)
         ? await importFrom(context, local.file, options)
@@ -540,96 +542,6 @@ async function importFrom(
   return { ...(made as GridMeta), action: 'created', warnings }
 }
 
-type Tables = Awaited<ReturnType<typeof import('../../ingest/index.ts').ingestFile>>['tables']
-
-/** Throws what the upload would be refused with, since the name is taken. */
-async function refuseAsUpload(
-  client: Client,
-  file: string,
-  target: FileMeta,
-  tables: Tables,
-  options: Options & { shrink?: number; confirmed?: boolean },
-): Promise<void> {
-  const { confirmed, shrink, allowTypeChange: mayChange } = options
-  const onConflict = ruleOf(options)
-  const { fid, filename, filetype } = target
-  if (onConflict === 'rename') return
-  if (onConflict === 'fail')
-    throw new Problem('already_exists', `${file}: a file named '${filename}' already exists (${fid})`, {
-      hint: 'Choose another name, or replace or append to it (--on-conflict).',
-    })
-  const wanted = tables.length > 1 ? 'fold' : 'grid'
-  if (filetype !== wanted)
-    throw new Problem('already_exists', `${file}: a file named '${filename}' already exists (${fid})`, {
-      hint: `It is a ${filetypeName(filetype)}, and the file needs a ${filetypeName(wanted)}. Choose another name.`,
-    })
-  // What happens to each of several tables is known when they are stored.
-  if (tables.length > 1) return
-  const { cols, row_count } = await client.call('grids.get', { fid })
-  const [{ ingested }] = tables
-  const names = new Set(ingested.columns.map(({ name }) => name))
-  if (onConflict === 'replace') {
-    const lost = cols.filter(({ name }) => !names.has(name)).map(({ name }) => name)
-    const loses = (what: string): Problem =>
-      new Problem('usage', `confirmation required: ${file}: ${what}`, { hint: 'Use --yes to confirm.' })
-    if (lost.length > 0 && !confirmed)
-      throw loses(`columns of '${filename}' would be lost: ${lost.join(', ')}`)
-    const isTooFew =
-      ingested.rows < row_count &&
-      (ingested.rows === 0 || (row_count - ingested.rows) * 100 > row_count * (shrink ?? MOST_SHRINK))
-    const what = `the file has ${counted(ingested.rows, 'row')}, and '${filename}' has ${row_count}: ${counted(row_count - ingested.rows, 'row')} would be lost`
-    if (isTooFew && shrink !== undefined)
-      throw new Problem('row_loss', `${file}: ${what} (--max-shrink ${shrink}%)`, {
-        hint: 'If that is right, give a higher --max-shrink.',
-      })
-    if (isTooFew && !confirmed) throw loses(what)
-    return
-  }
-  const isNameless = options.header === false
-  for (const [k, { name, type }] of ingested.columns.entries()) {
-    const column = isNameless ? cols[k] : cols.find((one) => one.name === name)
-    if (!column)
-      throw new Problem('unknown_column', `${file}: the grid has no column ${JSON.stringify(name)}`, {
-        hint: `Its columns are: ${cols.map((one) => one.name).join(', ')}`,
-      })
-    const fits =
-      type === column.type || column.type === 'json' || column.type === 'empty' || column.type === 'text'
-    if (!fits && !mayChange && ingested.rows > 0)
-      throw new Problem(
-        'type_change',
-        `${file}: column ${name} holds ${typeName(column.type)} values, and the file has ${typeName(type)} values`,
-        { hint: 'Use --allow-type-change to accept them.' },
-      )
-  }
-}
-
-/** Throws what an upload would be refused with: checks that are named, and those of the grid. */
-async function tryChecks(
-  context: Context,
-  client: Client,
-  file: string,
-  tables: number,
-  target: FileMeta | undefined,
-  options: Options,
-): Promise<void> {
-  if (file === '-' || tables !== 1) return
-  const given = options.checks === undefined ? undefined : await readChecksFile(options.checks)
-  const isWhole = options.onConflict !== 'append' && options.key === undefined
-  const own =
-    target?.filetype === 'grid' && isWhole
-      ? (await client.call('checks.get', { fid: target.fid })).checks
-      : null
-  for (const document of [given, own]) {
-    if (!document) continue
-    const report = await reportOfFile(context, file, document, options)
-    if (!report.passed && options.draft === undefined)
-      throw new Problem('checks_failed', `${file} fails ${counted(report.errors, 'check')}`, {
-        hint: 'Correct the data, or the checks.',
-        checks: report,
-      })
-  }
-}
-
 interface Preview {
   file: string
   name: string
@@ -664,21 +576,24 @@ const previewView: TableView = {
   ],
 }
 
+/** Bytes of a file up to which it is sent to see what would become of it. */
+const MOST_TRIED = 256 * 1024 * 1024
+
 /**
- * Determines locally what an upload would do. The server is only asked whether the name is taken. An archive
- * or workbook with several tables would become a folder of grids: each is listed.
+ * What an upload would do: the service does it, and takes it back. A file that is too large for that is only read here.
+ * An archive or workbook with several tables would become a folder of grids: each is listed.
  */
 async function preview(
   context: Context,
   { file, folders }: LocalFile,
-  options: Options & { shrink?: number; confirmed?: boolean },
+  options: Options,
   sender: Sender,
 ): Promise<Preview[]> {
   if (isAddress(file))
     throw new Problem('usage', '--dry-run cannot be used with a URL', {
       hint: `Download the file first: curl ${file} | gridline upload - --dry-run`,
     })
-  const input = await openInput(file)
+  const input = await spooled(await openInput(file))
   const { ingestFile } = await import('../../ingest/index.ts')
   const fileName = options.name ?? (file === '-' ? undefined : basename(file))
   const reading = {
@@ -701,18 +616,21 @@ async function preview(
   const client = await context.client()
   const { path, parent } = await destinationOf(client, options, { file, folders })
   const target = await lookupIfThere(client, path, parent)
-  for (const warning of all) context.messages.warning(warning, input.name)
+  const isSame = target !== undefined && (await sender.isUnchanged({ file, folders }))
+  const isNameless = file === '-' && options.name === undefined
+  const isTried = !isSame && !isNameless && (input.size ?? 0) <= MOST_TRIED
+  const tried = isTried ? await sender.try({ file, folders }, input) : undefined
+  if (!isTried && !isSame && !isNameless)
+    context.messages.note(`${input.name} is only read here, since it is large: the server may refuse it`)
   const doubts = all.filter((warning) => !isNotice(warning))
-  if (options.strict && doubts.length > 0)
+  if (!tried && options.strict && doubts.length > 0)
     throw new Problem('bad_data', `${input.name}: ${doubts.slice(0, 10).join('; ')}`, {
       hint: 'Warnings are errors with --strict.',
     })
-  await tryChecks(context, client, file, tables.length, target, options)
-  const isSame = target !== undefined && (await sender.isUnchanged({ file, folders }))
+  for (const warning of tried?.warnings ?? all) context.messages.warning(warning, input.name)
+  const isNothing = isSame || tried?.action === 'unchanged'
   const rule = ruleOf(options)
-  const would = isSame ? 'nothing' : options.draft !== undefined ? 'draft' : target ? rule : 'create'
-  if (target && !isSame && options.draft === undefined)
-    await refuseAsUpload(client, input.name, target, tables, options)
+  const would = isNothing ? 'nothing' : options.draft !== undefined ? 'draft' : target ? rule : 'create'
   return tables.map((table) => ({
     file: input.name,
     name: [...folders, name, ...table.path].join('/'),

@@ -133,6 +133,45 @@ export class Sender {
     }
   }
 
+  /** Says what an upload would do, and throws what it would be refused for. Nothing is changed. */
+  async try({ file, folders }: LocalFile, input: Input): Promise<ResultOf<'grids.try_upload'>> {
+    const { client } = await this.context.connect()
+    const name = this.options.name ?? basename(file)
+    const progress = new Progress(this.context.messages, input.name, input.size)
+    const meter = new Meter(progress)
+    try {
+      return await client.call('grids.try_upload', {
+        headers: { ...this.headers(), ...(await placeOf(client, this.options.folder, folders)) },
+        plainHeaders: { [FILE_NAME_HEADER]: headerText(name) },
+        body: bodyOf(
+          input,
+          'application/octet-stream',
+          (bytes) => meter.add(bytes),
+          () => meter.restart(),
+        ),
+      })
+    } catch (thrown) {
+      if (!(thrown instanceof Problem)) throw thrown
+      const error = this.refused(thrown, name, input.name)
+      if (!acceptedLoss(error, this.options.maxShrink, this.options.deleteMissing)) throw error
+      throw new Problem('usage', `confirmation required: ${input.name}: ${error.message}`, {
+        hint: 'Use --yes to confirm.',
+      })
+    } finally {
+      progress.end()
+    }
+  }
+
+  /** What the service refused a file for, as people read it. */
+  private refused(thrown: Problem, name: string, file: string): Problem {
+    const error = aboutFile(thrown, name, file)
+    const { maxShrink, deleteMissing } = this.options
+    if (error.code !== 'row_loss' || acceptedLoss(error, maxShrink, deleteMissing)) return error
+    return new Problem(error.code, `${file}: ${error.message} (--max-shrink ${maxShrink}%)`, {
+      hint: 'If that is right, give a higher --max-shrink.',
+    })
+  }
+
   /** Whether the grid of a file's name was made from the same content. */
   async isUnchanged({ file, folders }: LocalFile): Promise<boolean> {
     const input = await openInput(file)
@@ -199,17 +238,9 @@ export class Sender {
     try {
       return await send(headers)
     } catch (thrown) {
-      const error = thrown instanceof Problem ? aboutFile(thrown, name, input.name) : thrown
-      if (!(error instanceof Problem)) throw error
+      if (!(thrown instanceof Problem)) throw thrown
+      const error = this.refused(thrown, name, input.name)
       const accepted = acceptedLoss(error, this.options.maxShrink, this.options.deleteMissing)
-      if (!accepted && error.code === 'row_loss')
-        throw new Problem(
-          error.code,
-          `${input.name}: ${error.message} (--max-shrink ${this.options.maxShrink}%)`,
-          {
-            hint: 'If that is right, give a higher --max-shrink.',
-          },
-        )
       if (!accepted) throw error
       const question = this.options.deleteMissing ? 'Remove them?' : 'Replace it?'
       await confirm(`${input.name}: ${error.message}. ${question}`, false)

@@ -55,6 +55,8 @@ export interface Operation {
   ofVersions?: true
   /** Repeating a request changes nothing by itself: it needs no idempotency key. */
   repeatable?: true
+  /** Does what another operation does, and takes it back: it says what would be changed, or refused. */
+  isDry?: true
   /** Headers of the service's own, without their prefix. */
   headers?: Record<string, s.Schema>
   body: Body

@@ -273,7 +273,8 @@ export async function rewriteLayout<P, T>(
       for (let attempt = 0; attempt < TRIES; attempt++) {
         // Something came between: appends of other servers.
         if (attempt > 0) await gate.close()
-        await compact(store, fid, undefined, gate.by)
+        // A fold changes nothing that anybody sees: it lasts in any case.
+        await compact(store.lasting, fid, undefined, gate.by)
         const layout = await store.read((readers) => readLayout(readers, fid))
         if (layout.grid.tail_rows > 0) continue
         const prepared = await prepare(layout)

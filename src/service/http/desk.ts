@@ -5,6 +5,7 @@ import { Admission, ByteBudget } from '../core/admission.ts'
 import { matchesEtag } from '../core/etag.ts'
 import type { OperationService as Service } from '../operations/handler.ts'
 import type { Actor } from '../store/audit.ts'
+import { withoutCommit } from '../store/store.ts'
 import type { Authenticator } from './auth.ts'
 import { Rates } from './rates.ts'
 
@@ -126,11 +127,12 @@ export function addressOf({ address = '' }: Pick<HttpRequest, 'address'>): strin
 
 /**
  * The service for requests on files of `owner`, which may use only part of the database connections. `actor`: who makes
- * the changes of a request that makes some.
+ * the changes of a request that makes some. `isDry`: what it changes is taken back.
  */
-export function serviceFor(service: Service, owner: string, actor?: Actor): Service {
+export function serviceFor(service: Service, owner: string, actor?: Actor, isDry = false): Service {
   const lane = service.store.for(owner)
-  const store = actor ? lane.by(actor) : lane
+  const lasting = actor ? lane.by(actor) : lane
+  const store = isDry ? withoutCommit(lasting) : lasting
   return store === service.store ? service : { ...service, store }
 }
 

@@ -75,6 +75,7 @@ function parse(desk: Desk, caller: Caller | undefined, given: OperationRequest):
       isSafe
         ? undefined
         : { user: caller?.username ?? null, request_id: given.requestId, address: request.address },
+      operation.isDry,
     ),
     caller,
     user: caller?.username ?? addressOf(request),
@@ -155,7 +156,8 @@ async function handle(asked: Asked, received: Received): Promise<Outcome<HttpRes
   } catch (error) {
     throw isSafe || mayRead(caller) ? error : withoutNames(error)
   }
-  if (!isSafe) service.live.written(asked.fid === NO_FILE ? (caller?.username ?? '') : asked.fid.owner)
+  if (!isSafe && !operation.isDry)
+    service.live.written(asked.fid === NO_FILE ? (caller?.username ?? '') : asked.fid.owner)
   const { later } = answer
   if (later && !isUnchanged(request, answer.etag))
     return async () => {

@@ -25,7 +25,7 @@ import { type GivenRows, rowsOf, rowsOfLines, tableOfRows } from '../grids/given
 import { givenKey } from '../grids/keys/key.ts'
 import { refuseDeleteMissing, upsert } from '../grids/keys/upsert.ts'
 import { columnsNow } from '../grids/match.ts'
-import type { Target } from '../grids/place.ts'
+import type { Target, Written } from '../grids/place.ts'
 import { createOrUpdateGrids } from '../grids/place-several.ts'
 import { previewed, previewOf } from '../grids/preview.ts'
 import {
@@ -99,25 +99,19 @@ export const gridHandlers = {
 
   'grids.upload': async (service, call) => {
     const owner = call.caller!.username
-    const { headers } = call
-    const target: Target = {
-      filename: gridName(call.fileName),
-      parent: headers.Parent,
-      parent_path: headers['Parent-Path'],
-      world_readable: headers['World-Readable'] === true,
-      onConflict: headers['On-Conflict'] ?? (headers.Draft === undefined ? 'rename' : 'replace'),
-      source_tag: sourceTag(headers['Source-Tag']),
-      provenance: givenProvenance(call),
-    }
-    checkFilename(target.filename, service.limits)
-    const before = await uploadedBefore(service, call, target)
-    const { idlocal, warnings, action, ...counts } =
-      before ?? (await createOrUpdateGrids(service, call, await storeTables(service, call), target))
+    const { idlocal, warnings, action, ...counts } = await upload(service, call)
     if (action === 'drafted')
       return draftBody(service, call, { owner, idlocal }, { warnings, action, ...counts })
     if (action === 'replaced') warnings.push(...(await warningsOfPlots(service, { owner, idlocal })))
     const made = await respondWithFile(service, call, { owner, idlocal })
     return { body: { file: made.body, warnings, action, ...counts }, etag: made.etag }
+  },
+
+  'grids.try_upload': async (service, call) => {
+    const owner = call.caller!.username
+    const { idlocal, version: _, ...done } = await upload(service, call)
+    const there = await service.store.read(({ files }) => files.get(owner, idlocal))
+    return { body: { fid: there ? formatFid({ owner, idlocal }) : null, ...done } }
   },
 
   'grids.lookup': (service, call) => lookup(service, call, call.query, 'grid'),
@@ -177,68 +171,11 @@ export const gridHandlers = {
     }
   },
 
-  'rows.append': async (service, call) => {
-    const { contentType } = call
-    if (contentType === dataTypes.csv || contentType === dataTypes.tsv) {
-      const read = async (readers: Readers) => ({
-        columns: await columnsNow(readers, call.fid),
-        grid: await readers.grids.get(call.fid.owner, call.fid.idlocal),
-      })
-      const now = await assertCanChange(service, call, read)
-      // A retry of an append that was applied: its body is read to compare it.
-      const before = now ? undefined : await appendedBefore(service, call)
-      if (before) return appendedBody(call, before)
-      const { columns, grid } = now ?? (await service.store.read(read))
-      const key = keyOf(grid)
-      const target = (name: string, position: number) =>
-        call.headers.Header === false ? columns[position] : columns.find((one) => one.name === name)
-      const reading = readingOptions(service, call)
-      const options = {
-        ...reading,
-        keys: reading.keys ?? columns.flatMap(({ uid, name }) => (key.includes(uid) ? [name] : [])),
-        ...(contentType === dataTypes.tsv ? { delimiter: '\t' } : {}),
-        // Text files contain booleans as text: parse them as booleans for a boolean column.
-        expected: (name: string, position: number) => {
-          const family = familyOf(target(name, position)?.type ?? 'empty')
-          // Texts stay as they are written, also if they look like dates.
-          if (family === 'text') return family
-          return family === 'boolean' && !mayChangeTypes(call) ? family : undefined
-        },
-        called: (position: number) => (call.headers.Header === false ? columns[position]?.name : undefined),
-        // Dates are read as those before were.
-        order: (name: string, position: number) => orderOf(target(name, position)?.type ?? 'empty'),
-      }
-      const table = await tableOf(service, call, options)
-      if (!isRuled(call) && key.length === 0) refuseDeleteMissing(call)
-      if (isRuled(call) || hasRules(grid))
-        return appendedBody(call, await upsert(service, call, call.fid, table))
-      return appendedBody(call, await appendTable(service, call, call.fid, table, columns))
-    }
-    const before = contentType === dataTypes.ndjson ? await appendedBefore(service, call) : undefined
-    if (before) return appendedBody(call, before)
-    const given =
-      contentType === dataTypes.ndjson
-        ? await rowsOfLines(service, call)
-        : await rowsOf(call.fields.rows, service.limits.columns)
-    const append: Append = {
-      fid: call.fid,
-      principal: call,
-      write: call.writeKey(call.fid.owner),
-      ifMatch: call.ifMatch,
-      // Clients of the old service may send any JSON value. Types of rows from files are checked.
-      mayChangeTypes: call.headers['Allow-Type-Change'] ?? contentType !== dataTypes.ndjson,
-      ...given,
-    }
-    if (given.bodies.length === 0) await assertCanChange(service, call)
-    if (call.headers['Delete-Missing']) return appendedBody(call, await upsertRows(service, call, given))
-    if (isRuled(call)) return appendedBody(call, await upsertRows(service, call, given))
-    if (given.bodies.length === 0) return appendedBody(call, await asItIs(service, call.fid))
-    try {
-      return appendedBody(call, await appendRows(service, append))
-    } catch (error) {
-      if (!(error instanceof HasRules)) throw error
-      return appendedBody(call, await upsertRows(service, call, given))
-    }
+  'rows.append': (service, call) => append(service, call),
+
+  'rows.try_append': async (service, call) => {
+    const { body } = await append(service, call)
+    return { body: { ...body, version: undefined } }
   },
 
   'columns.get': async (service, call) => {
@@ -281,6 +218,91 @@ export const gridHandlers = {
     return { body: undefined }
   },
 } satisfies Partial<Handlers>
+
+/** Stores the file of a request where it asks for. */
+async function upload(
+  service: Service,
+  call: OperationCall<'grids.upload' | 'grids.try_upload'>,
+): Promise<Written> {
+  const { headers } = call
+  const target: Target = {
+    filename: gridName(call.fileName),
+    parent: headers.Parent,
+    parent_path: headers['Parent-Path'],
+    world_readable: headers['World-Readable'] === true,
+    onConflict: headers['On-Conflict'] ?? (headers.Draft === undefined ? 'rename' : 'replace'),
+    source_tag: sourceTag(headers['Source-Tag']),
+    provenance: givenProvenance(call),
+  }
+  checkFilename(target.filename, service.limits)
+  const before = await uploadedBefore(service, call, target)
+  return before ?? createOrUpdateGrids(service, call, await storeTables(service, call), target)
+}
+
+/** Appends the rows of a request. */
+async function append(service: Service, call: OperationCall<'rows.append' | 'rows.try_append'>) {
+  const { contentType } = call
+  if (contentType === dataTypes.csv || contentType === dataTypes.tsv) {
+    const read = async (readers: Readers) => ({
+      columns: await columnsNow(readers, call.fid),
+      grid: await readers.grids.get(call.fid.owner, call.fid.idlocal),
+    })
+    const now = await assertCanChange(service, call, read)
+    // A retry of an append that was applied: its body is read to compare it.
+    const before = now ? undefined : await appendedBefore(service, call)
+    if (before) return appendedBody(call, before)
+    const { columns, grid } = now ?? (await service.store.read(read))
+    const key = keyOf(grid)
+    const target = (name: string, position: number) =>
+      call.headers.Header === false ? columns[position] : columns.find((one) => one.name === name)
+    const reading = readingOptions(service, call)
+    const options = {
+      ...reading,
+      keys: reading.keys ?? columns.flatMap(({ uid, name }) => (key.includes(uid) ? [name] : [])),
+      ...(contentType === dataTypes.tsv ? { delimiter: '\t' } : {}),
+      // Text files contain booleans as text: parse them as booleans for a boolean column.
+      expected: (name: string, position: number) => {
+        const family = familyOf(target(name, position)?.type ?? 'empty')
+        // Texts stay as they are written, also if they look like dates.
+        if (family === 'text') return family
+        return family === 'boolean' && !mayChangeTypes(call) ? family : undefined
+      },
+      called: (position: number) => (call.headers.Header === false ? columns[position]?.name : undefined),
+      // Dates are read as those before were.
+      order: (name: string, position: number) => orderOf(target(name, position)?.type ?? 'empty'),
+    }
+    const table = await tableOf(service, call, options)
+    if (!isRuled(call) && key.length === 0) refuseDeleteMissing(call)
+    if (isRuled(call) || hasRules(grid))
+      return appendedBody(call, await upsert(service, call, call.fid, table))
+    return appendedBody(call, await appendTable(service, call, call.fid, table, columns))
+  }
+  const before = contentType === dataTypes.ndjson ? await appendedBefore(service, call) : undefined
+  if (before) return appendedBody(call, before)
+  const given =
+    contentType === dataTypes.ndjson
+      ? await rowsOfLines(service, call)
+      : await rowsOf(call.fields.rows, service.limits.columns)
+  const rows: Append = {
+    fid: call.fid,
+    principal: call,
+    write: call.writeKey(call.fid.owner),
+    ifMatch: call.ifMatch,
+    // Clients of the old service may send any JSON value. Types of rows from files are checked.
+    mayChangeTypes: call.headers['Allow-Type-Change'] ?? contentType !== dataTypes.ndjson,
+    ...given,
+  }
+  if (given.bodies.length === 0) await assertCanChange(service, call)
+  if (call.headers['Delete-Missing']) return appendedBody(call, await upsertRows(service, call, given))
+  if (isRuled(call)) return appendedBody(call, await upsertRows(service, call, given))
+  if (given.bodies.length === 0) return appendedBody(call, await asItIs(service, call.fid))
+  try {
+    return appendedBody(call, await appendRows(service, rows))
+  } catch (error) {
+    if (!(error instanceof HasRules)) throw error
+    return appendedBody(call, await upsertRows(service, call, given))
+  }
+}
 
 /** The draft that an upload made, with the link that shows it. */
 async function draftBody<T>(service: Service, call: DataCall, fid: Fid, done: T) {
@@ -339,7 +361,7 @@ function isRuled(call: DataCall): boolean {
 /** Updates and appends given rows by the key of the grid. */
 async function upsertRows(
   service: Service,
-  call: OperationCall<'rows.append'>,
+  call: OperationCall<'rows.append' | 'rows.try_append'>,
   given: GivenRows,
 ): Promise<AppendedRows> {
   if (!(await assertCanChange(service, call))) {

@@ -80,6 +80,8 @@ export interface Store {
   applied<T>(key: WriteKey): Promise<T | undefined>
   /** A write that applies once per idempotency key. The result of `work` must be JSON. */
   writeOnce<T>(key: WriteKey, work: (writers: Writers) => Promise<T>, options?: OnceOptions<T>): Promise<T>
+  /** The store whose writes last: the same one, unless this is one without commit. */
+  readonly lasting: Store
   /** The store for requests on one owner's files, which may use only part of the connections. */
   for(owner: string): Store
   /** The same store, whose changes are those of somebody: the audit log says so. What is not given stays. */
@@ -157,6 +159,10 @@ export function withoutCommit(store: Store): Store {
     ...store,
     by: () => dry,
     for: () => dry,
+    writeOnce: (key, work, options) =>
+      dry.write([key.owner, ...(options?.owners ?? [])], (writers) =>
+        writers.idempotency.once(key, () => work(writers), options),
+      ),
     async write(owners, work, options) {
       const end = new Error('rolled back')
       let result: { value: Awaited<ReturnType<typeof work>> } | undefined
@@ -300,6 +306,9 @@ function storeOn(
     },
     sweep,
     close: () => engine.close(),
+    get lasting() {
+      return store
+    },
   }
   return store
 }

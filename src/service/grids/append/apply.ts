@@ -34,8 +34,12 @@ export interface Applied {
 
 export type Outcome = { result: Appended; error?: undefined } | { result?: undefined; error: unknown }
 
-/** Applies appends to one grid, in order of arrival. One that fails does not stop the others. */
-export async function appendTo(writers: Writers, list: readonly Append[]): Promise<Applied> {
+/** Applies appends to one grid, in order of arrival. One that fails does not stop the others. `isPadded`: see `appendRows`. */
+export async function appendTo(
+  writers: Writers,
+  list: readonly Append[],
+  isPadded = false,
+): Promise<Applied> {
   const { owner, idlocal } = list[0].fid
   const file = await writers.files.get(owner, idlocal)
   const outcomes: Outcome[] = []
@@ -66,7 +70,7 @@ export async function appendTo(writers: Writers, list: readonly Append[]): Promi
       if (append.width !== width || width === 0) throw wrongLength(append, width)
       if (append.columns && moved(await writers.grids.columns(owner, idlocal), append.columns))
         throw columnsChanged()
-      if (grid!.ragged) throw new UnequalColumns()
+      if (grid!.ragged && !isPadded) throw new UnequalColumns()
       const given = decodeTypes(append.types)
       if (!append.mayChangeTypes) {
         const misfit = given.findIndex((type, column) => !fits(type, types[column]))

@@ -145,7 +145,7 @@ async function putKeyed(
   const source = givenProvenance(call) ?? call.headers['Source-Tag']
   const isAppend = rows_changed + rows_removed === 0
   const isSmall =
-    call.operation === 'rows.append' &&
+    call.operation !== 'grids.upload' &&
     rows_removed === 0 &&
     rows_changed <= FEW_ROWS &&
     columns.every(({ column, type }) => type === column.type)
