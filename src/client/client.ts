@@ -1,5 +1,5 @@
 import { type ErrorBody, type ErrorCode, errorCodes, isErrorCode, Problem } from '../contract/errors.ts'
-import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER, prefixes } from '../contract/headers.ts'
+import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER, MESSAGE_HEADER, prefixes } from '../contract/headers.ts'
 import { HttpHeaders, type HttpRequest, type HttpResponse } from '../contract/http.ts'
 import {
   type BodyOf,
@@ -33,6 +33,8 @@ export interface ClientOptions {
   signal?: AbortSignal
   /** Base of all idempotency keys, so that another run with the same key repeats the same writes. */
   idempotencyKey?: string
+  /** Why changes are made: versions that begin with them say so. */
+  message?: string
   /** Makes the error that is thrown in place of each write: nothing is changed. */
   plan?: (operation: OperationName, target: string | undefined, change: unknown) => Error
   /** false: a write is a mistake of the caller's declaration, and throws. */
@@ -177,6 +179,9 @@ export class Client {
         : `Bearer ${apiKey}`
     if (!repeatable)
       all[IDEMPOTENCY_HEADER.toLowerCase()] ??= this.keyFor(method, path, all[FILE_NAME_HEADER.toLowerCase()])
+    const { message } = this.options
+    if (message !== undefined && method !== 'GET')
+      all[prefixes[0] + MESSAGE_HEADER.toLowerCase()] = encodeURIComponent(message)
     if (json !== undefined) all['content-type'] = 'application/json'
     if (body) all['content-type'] = body.type
     const ended = signal ?? this.options.signal

@@ -161,6 +161,11 @@ export const FILE_NAME_HEADER = 'X-File-Name'
 export const IDEMPOTENCY_HEADER = 'Idempotency-Key'
 export const REQUEST_ID_HEADER = 'X-Request-Id'
 
+/** Why a change is made, as percent-encoded text: the versions that begin with it say so. */
+export const MESSAGE_HEADER = 'Message'
+/** Characters of a message. */
+export const MOST_MESSAGE = 500
+
 /** Cache: header name → its prefixed names in lower case. */
 const prefixedNames = new Map<string, readonly string[]>()
 

@@ -58,6 +58,7 @@ export const command = defineCommand({
     checksOption,
   ],
   writes: true,
+  versions: true,
   reports: true,
   examples: [
     'gridline append sales more.csv',

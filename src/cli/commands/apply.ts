@@ -15,6 +15,7 @@ export const command = defineCommand({
   arguments: '<plan>',
   completes: ['local'],
   writes: true,
+  versions: true,
   reports: true,
   examples: [
     'gridline upload data --delete --plan plan.json   # look at it, then:',

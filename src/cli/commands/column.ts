@@ -119,6 +119,7 @@ const set = defineCommand({
     yes,
   ],
   writes: true,
+  versions: true,
   examples: [
     "gridline column set sales price --data '[1, 2, 3]'",
     'gridline column set sales price --order 0',
@@ -155,6 +156,7 @@ const set = defineCommand({
 const add = defineCommand({
   prints: object('Column', { version: 'the version of the grid that has it' }),
   writes: true,
+  versions: true,
   arguments: '<grid> <name>',
   options: [data],
   examples: [
@@ -174,6 +176,7 @@ const add = defineCommand({
 const rename = defineCommand({
   prints: object('Column', { version: 'the version of the grid that has it' }),
   writes: true,
+  versions: true,
   arguments: '<grid> <column> <name>',
   examples: [
     'gridline column rename sales price "price in EUR"',
@@ -189,6 +192,7 @@ const remove = defineCommand({
   arguments: '<grid> <column...>',
   options: [yes],
   writes: true,
+  versions: true,
   examples: ['gridline column remove sales total', 'gridline column remove sales total tax --yes'],
   async run(context, [grid, ...names], options) {
     const client = await context.client()

@@ -33,6 +33,7 @@ const view: TableView = {
       isOptional: true,
       format: (_: unknown, version: Compared) => changes(version),
     },
+    { field: 'message', title: 'MESSAGE', isOptional: true },
     {
       field: 'source',
       title: 'SOURCE',

@@ -23,6 +23,7 @@ export const edit = defineCommand({
     changes: 'an array of `{"path", "before", "after"}`',
   }),
   writes: true,
+  versions: true,
   reports: true,
   arguments: '<plot>',
   completes: ['plot'],

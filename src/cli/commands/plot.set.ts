@@ -29,6 +29,7 @@ const removable = [
 export const set = defineCommand({
   prints: object('Plot', { action: 'replaced or unchanged' }),
   writes: true,
+  versions: true,
   reports: true,
   arguments: '<plot> [attribute...]',
   usage: '<plot> [path=value...]',

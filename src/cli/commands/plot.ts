@@ -71,6 +71,7 @@ const create = defineCommand({
     warnings: 'an array of texts',
   }),
   writes: true,
+  versions: true,
   reports: true,
   arguments: '[figure...]',
   completes: ['local'],
@@ -182,6 +183,7 @@ async function createFromGrid(
 const update = defineCommand({
   prints: object('Plot', { action: 'replaced' }),
   writes: true,
+  versions: true,
   reports: true,
   arguments: '<plot> <figure>',
   completes: ['plot', 'local'],

@@ -35,6 +35,7 @@ export const command = defineCommand({
     action: 'created, skipped, or unchanged for folders',
   }),
   writes: true,
+  versions: true,
   arguments: '<file...>',
   options: [
     {

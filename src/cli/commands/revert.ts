@@ -17,6 +17,7 @@ const view: TableView = {
 export const command = defineCommand({
   prints: object('Reverted'),
   writes: true,
+  versions: true,
   reports: true,
   arguments: '<file>',
   options: [

@@ -139,6 +139,7 @@ export const command = defineCommand({
   completes: ['local'],
   options,
   writes: true,
+  versions: true,
   reports: true,
   examples: [
     'gridline upload sales.csv',

@@ -20,6 +20,7 @@ const LOOK_MS = 500
 export const command = defineCommand({
   prints: other('nothing'),
   writes: true,
+  versions: true,
   arguments: '<file>',
   completes: ['local'],
   options: [

@@ -30,6 +30,7 @@ export interface ConnectOptions {
   /** Aborts requests and waits for retries. */
   signal: AbortSignal | undefined
   idempotencyKey: string | undefined
+  message?: string
   plan: ClientOptions['plan']
   /** Prints requests and answers. */
   trace?: (line: string) => void

@@ -36,6 +36,7 @@ export interface GlobalFlags {
   /** Seconds. */
   timeout?: string
   idempotencyKey?: string
+  message?: string
 }
 
 /** The environment of a command. Expensive parts are created on first use. */
@@ -206,6 +207,7 @@ export class Context {
       changes: this.changes,
       signal: this.flags.timeout === undefined ? undefined : this.ending.signal,
       idempotencyKey: this.flags.idempotencyKey,
+      message: this.flags.message,
       trace: this.traces ? (line) => this.messages.line(line) : undefined,
       caFile: this.flags.caFile ?? (this.environment.GRIDLINE_CA_FILE || undefined),
       plan: this.flags.dryRun ? (...what) => new Planned(...what) : undefined,

@@ -65,6 +65,8 @@ export interface Command {
   completes?: readonly Completion[]
   /** Whether the command changes data on the server. */
   writes?: true
+  /** It makes versions: it has --message. */
+  versions?: true
   /** It may change data in other ways than by its own requests with an idempotency key. */
   stores?: true
   /** In a CI job, its results become outputs and a summary, and its warnings annotations. */
@@ -224,6 +226,12 @@ export const writeOption: Option = {
   description: 'apply the command only once, even if it is repeated with this key within 24 hours',
 }
 
+/** Option of commands that make versions. */
+const messageOption = {
+  flags: '--message <text>',
+  description: 'why: the history shows it (up to 500 characters)',
+} as const satisfies Option
+
 const limitOption = (limit: number | undefined): Option => ({
   flags: '--limit <n>',
   alias: '--head',
@@ -232,13 +240,14 @@ const limitOption = (limit: number | undefined): Option => ({
 })
 
 /** The options of a command, without those of all commands. */
-export function ownOptions({ options = [], writes, lists }: Command): readonly Option[] {
+export function ownOptions({ options = [], writes, versions, lists }: Command): readonly Option[] {
   return [
     ...options,
     ...(lists && !options.some(({ flags }) => flags.startsWith('--limit '))
       ? [limitOption(lists.limit)]
       : []),
     ...(writes && !options.some(({ flags }) => flags === '--dry-run') ? [dryRun] : []),
+    ...(versions ? [messageOption] : []),
     ...(writes ? [writeOption] : []),
   ]
 }

@@ -14,6 +14,7 @@ export const Version = s.object({
     description: 'create, copy, replace, append, update (rows by key), columns, figure or revert.',
   }),
   source: s.nullable(s.string({ description: 'The URL or Source-Tag that it was made from.' })),
+  message: s.nullable(s.string({ description: 'Why it was made: the header Message.' })),
   of_version: s.nullable(s.integer({ description: 'Of a revert: the version that it went back to.' })),
   row_count: s.nullable(s.integer({ description: 'Of grids: rows of the longest column.' })),
   rows_added: counted('Rows that it added'),

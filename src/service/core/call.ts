@@ -43,6 +43,8 @@ export interface Call {
   gone?: () => boolean
   /** The trace that the request belongs to. */
   trace: Trace | undefined
+  /** Why the change is made, for the history. */
+  message: string | undefined
   /** The idempotency key of this write, for a transaction on the files of `owner`. */
   writeKey(owner: string): WriteKey
 }

@@ -117,12 +117,15 @@ export async function appendVersion(
   now = Date.now(),
 ): Promise<number> {
   const { owner, idlocal } = file
-  if (continuesVersion(grid, by, now)) {
+  const { message } = writers.versions
+  // Rows that come with a message are a version of their own.
+  if (message === undefined && continuesVersion(grid, by, now)) {
     await writers.files.change(owner, idlocal)
     return file.content_version
   }
-  const version = await addAppendVersion(writers, { file, grid }, by, now)
-  await writers.grids.change(owner, idlocal, { appended_by: by, appended_since: now })
+  const version = await addAppendVersion(writers, { file, grid }, by, now, message)
+  const appended_by = message === undefined ? by : null
+  await writers.grids.change(owner, idlocal, { appended_by, appended_since: now })
   await writers.files.change(owner, idlocal, { content_version: version })
   return version
 }
@@ -133,6 +136,7 @@ export async function addAppendVersion(
   { file, grid }: Before,
   by: string | null,
   now: number,
+  message: string | undefined,
 ): Promise<number> {
   const { owner, idlocal } = file
   const version = file.content_version + 1
@@ -145,6 +149,7 @@ export async function addAppendVersion(
     made_at: now,
     made_by: by,
     operation: 'append',
+    message: message ?? null,
     rows_removed: 0,
     rows_changed: 0,
     columns_added: 0,
@@ -169,6 +174,7 @@ async function endVersion({ versions }: Writers, { file, grid }: Before): Promis
     made_at: file.date_modified,
     made_by: null,
     operation: 'create',
+    message: null,
     ...end,
   })
 }

@@ -1,6 +1,12 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, parseFid } from '../../contract/fid.ts'
-import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER } from '../../contract/headers.ts'
+import {
+  FILE_NAME_HEADER,
+  IDEMPOTENCY_HEADER,
+  MESSAGE_HEADER,
+  MOST_MESSAGE,
+  prefixed,
+} from '../../contract/headers.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Operation, OperationName } from '../../contract/operations/index.ts'
 import { readOnlyFields } from '../../contract/resources/index.ts'
@@ -39,6 +45,7 @@ interface Asked extends OperationRequest {
   fields: { query: object; headers: object }
   /** The idempotency key. */
   key: string | undefined
+  message: string | undefined
 }
 
 /** Performs an operation: parse → admit → handle → redact → respond. */
@@ -67,6 +74,7 @@ function parse(desk: Desk, caller: Caller | undefined, given: OperationRequest):
   const others = Object.values(rest)
   if (others.some((text) => text.includes('\0'))) throw notFound()
   const search = new URLSearchParams(query)
+  const message = isSafe ? undefined : messageIn(request.headers)
   return {
     ...given,
     service: serviceFor(
@@ -74,7 +82,7 @@ function parse(desk: Desk, caller: Caller | undefined, given: OperationRequest):
       fidText === undefined ? (caller?.username ?? '') : fid.owner,
       isSafe
         ? undefined
-        : { user: caller?.username ?? null, request_id: given.requestId, address: request.address },
+        : { user: caller?.username ?? null, request_id: given.requestId, address: request.address, message },
       operation.isDry,
     ),
     caller,
@@ -91,6 +99,7 @@ function parse(desk: Desk, caller: Caller | undefined, given: OperationRequest):
       headers: readHeaders(operation.headers, request.headers),
     },
     key: isSafe || operation.repeatable ? undefined : idempotencyKey(request.headers, desk.service),
+    message,
   }
 }
 
@@ -211,6 +220,7 @@ async function callOf(asked: Asked, received: Received): Promise<OperationCall<O
     ifMatch: headers.get('if-match') ?? undefined,
     trace: traceOf(headers),
     gone: asked.request.gone,
+    message: asked.message,
     writeKey: (owner) => ({
       owner,
       caller: caller?.username ?? '',
@@ -237,6 +247,25 @@ function addWarnings(body: unknown, ignored: readonly string[]): void {
 }
 
 const NO_FILE: Fid = { owner: '', idlocal: 0 }
+
+/** Why a change is made. Throws `invalid_request` if that is too long. */
+function messageIn(headers: HttpRequest['headers']): string | undefined {
+  const given = prefixed(headers, MESSAGE_HEADER)
+  if (given === undefined || given === '') return undefined
+  let text: string
+  try {
+    text = decodeURIComponent(given)
+  } catch {
+    throw new Problem('invalid_request', 'Message: not percent-encoded text', { field: MESSAGE_HEADER })
+  }
+  if (text.length > MOST_MESSAGE || text.includes('\0'))
+    throw new Problem(
+      'invalid_request',
+      `Message: ${text.length} characters; up to ${MOST_MESSAGE} are possible, without NUL`,
+      { field: MESSAGE_HEADER },
+    )
+  return text
+}
 
 function idempotencyKey(headers: HttpRequest['headers'], { limits }: Service): string | undefined {
   const key = headers.get(IDEMPOTENCY_HEADER)

@@ -288,6 +288,7 @@ async function append(service: Service, call: OperationCall<'rows.append' | 'row
     principal: call,
     write: call.writeKey(call.fid.owner),
     ifMatch: call.ifMatch,
+    message: call.message,
     // Clients of the old service may send any JSON value. Types of rows from files are checked.
     mayChangeTypes: call.headers['Allow-Type-Change'] ?? contentType !== dataTypes.ndjson,
     ...given,

@@ -32,6 +32,7 @@ function reader(
       version: undefined,
       ifMatch: undefined,
       trace,
+      message: undefined,
       query: {},
       fields: {},
       bytes: summed?.bytes ?? bytes,

@@ -239,6 +239,7 @@ async function rowOf(
     made_at: file.date_modified,
     made_by: null,
     operation: 'create',
+    message: null,
     hash: content?.hash ?? null,
     bytes: content?.bytes ?? null,
   })
@@ -275,6 +276,7 @@ function unknownPresent({ owner, idlocal, content_version, date_modified }: File
     made_by: null,
     operation: 'create',
     source: null,
+    message: null,
     of_version: null,
     row_count: null,
     ragged: null,
@@ -299,7 +301,8 @@ async function versionMeta(
   file: FileRow,
   row: VersionRow,
 ): Promise<Version> {
-  const { version, made_at, made_by, operation, source, of_version, kept_at, kept_name: name } = row
+  const { version, made_at, made_by, operation, source, message, of_version, kept_at } = row
+  const { kept_name: name } = row
   const isPresent = version === file.content_version
   const row_count =
     file.filetype !== 'grid'
@@ -321,6 +324,7 @@ async function versionMeta(
     made_by,
     operation,
     source,
+    message,
     of_version,
     row_count,
     rows_added,

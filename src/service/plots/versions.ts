@@ -67,6 +67,7 @@ export async function nextFigure(
       made_at: file.date_modified,
       made_by: null,
       operation: 'create',
+      message: null,
       hash: before.hash,
       bytes: before.bytes,
       grids,

@@ -49,6 +49,8 @@ export interface Actor {
   user: string | null
   request_id?: string
   address?: string
+  /** Why, in the words of the user: the versions that begin with it say so. */
+  message?: string
 }
 
 export interface AuditEvent {

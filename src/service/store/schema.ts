@@ -272,6 +272,8 @@ export interface Schema {
     operation: string
     /** What it was made from: a URL, or the tag of a client. */
     source: string | null
+    /** Why it was made, in the words of who made it. */
+    message: string | null
     /** The version that a revert went back to. */
     of_version: number | null
     /** The grid at the end of the version; null while it is the present one. */

@@ -246,7 +246,7 @@ function storeOn(
           plots: new PlotWriter(db, usage),
           relations: new RelationReader(db),
           sharing: new SharingWriter(db, journal),
-          versions: new VersionWriter(db, usage),
+          versions: new VersionWriter(db, usage, actor.message),
           drafts: new DraftWriter(db),
           idempotency: new IdempotencyWriter(db),
           jobs,

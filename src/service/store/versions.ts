@@ -29,6 +29,7 @@ const NOTHING: Omit<
   'owner' | 'idlocal' | 'version' | 'epoch' | 'made_at' | 'made_by' | 'operation'
 > = {
   source: null,
+  message: null,
   of_version: null,
   row_count: null,
   ragged: null,
@@ -166,6 +167,8 @@ export class VersionWriter extends VersionReader {
   constructor(
     db: Db,
     private readonly usage: UsageWriter,
+    /** What versions that begin with these writes say. */
+    readonly message?: string,
   ) {
     super(db)
   }
@@ -173,7 +176,7 @@ export class VersionWriter extends VersionReader {
   async add(row: NewVersion): Promise<void> {
     await this.db
       .insertInto('versions')
-      .values({ ...NOTHING, made_at: Date.now(), ...row })
+      .values({ ...NOTHING, made_at: Date.now(), message: this.message ?? null, ...row })
       .execute()
   }
 

@@ -80,6 +80,32 @@ onBothStores('versions', (test) => {
       expect((await upload('again', whole)).json).toMatchObject({ action: 'unchanged' })
     })
 
+    it('says why it was made, if that is told: such appends are versions of their own', async () => {
+      const says = (text: string) => ({ 'gridline-message': encodeURIComponent(text) })
+      const { fid, cols } = (await upload('why', 'a\n1\n')).json.file
+      const append = (n: number, headers = {}) =>
+        ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[n]] }, headers })
+      await append(2)
+      await append(3, says('Straße, é 100%'))
+      await append(4)
+      await append(5)
+      await ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${cols[0].uid}`, {
+        json: { cols: [{ name: 'b' }] },
+        headers: says('a better name'),
+      })
+      await ask('alice', 'POST', `/v2/files/${fid}/revert`, { json: {}, headers: says('worse') })
+      const { json } = await ask('alice', 'GET', `/v2/files/${fid}/versions`)
+      expect(json.versions.map((one: Record<string, unknown>) => [one.operation, one.message])).toEqual([
+        ['revert', 'worse'],
+        ['columns', 'a better name'],
+        ['append', null],
+        ['append', 'Straße, é 100%'],
+        ['append', null],
+        ['create', null],
+      ])
+      expect((await append(6, says('x'.repeat(501)))).status).toBe(400)
+    })
+
     it('one that is kept does not go on: rows that are appended then are in the next one', async () => {
       const { fid } = (await upload('goes-on', 'a\n1\n')).json.file
       const append = (n: number) => ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[n]] } })

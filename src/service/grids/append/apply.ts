@@ -84,11 +84,12 @@ export async function appendTo(
       await writers.usage.grow(owner, { rows: count, bytes }, { rows: added, bytes: addedBytes })
       const by = userOf(append.principal)
       const { file: earlier, grid: present } = state!
-      const version = await versionOf(writers, state!, by, now)
+      const { message } = append
+      const version = await versionOf(writers, state!, by, now, message)
       if (version > earlier.content_version)
         state = {
           file: { ...earlier, content_version: version },
-          grid: { ...present, appended_by: by, appended_since: now },
+          grid: { ...present, appended_by: message === undefined ? by : null, appended_since: now },
         }
       types = combineTypes(types, given)
       for (const body of append.bodies) bodies.push(body)
@@ -136,9 +137,15 @@ function isRefusal(error: unknown): boolean {
 }
 
 /** The version that appended rows belong to, which begins with them if they continue no other. */
-async function versionOf(writers: Writers, before: Before, by: string | null, now: number): Promise<number> {
-  if (continuesVersion(before.grid, by, now)) return before.file.content_version
-  return addAppendVersion(writers, before, by, now)
+async function versionOf(
+  writers: Writers,
+  before: Before,
+  by: string | null,
+  now: number,
+  message: string | undefined,
+): Promise<number> {
+  if (message === undefined && continuesVersion(before.grid, by, now)) return before.file.content_version
+  return addAppendVersion(writers, before, by, now, message)
 }
 
 /** The result of an earlier append in the same group with the same idempotency key. */

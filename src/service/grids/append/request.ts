@@ -15,6 +15,8 @@ export interface Append {
   principal: Principal
   write: WriteKey
   ifMatch: string | undefined
+  /** Why the rows are appended: they are a version of their own. */
+  message?: string
   bodies: RowText[]
   /** Number of values per row. */
   width: number

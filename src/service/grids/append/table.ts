@@ -60,6 +60,7 @@ export async function appendTable(
     principal: call,
     write: call.writeKey(fid.owner),
     ifMatch: call.ifMatch,
+    message: call.message,
     bodies: gathered.all(),
     width: columns.length,
     columns,

@@ -144,6 +144,8 @@ async function putKeyed(
   const by = userOf(call)
   const source = givenProvenance(call) ?? call.headers['Source-Tag']
   const isAppend = rows_changed + rows_removed === 0
+  // What says where it is from, or why it is made, is a version of its own.
+  const isOwn = source !== undefined || writers.versions.message !== undefined
   const isSmall =
     call.operation !== 'grids.upload' &&
     rows_removed === 0 &&
@@ -151,7 +153,7 @@ async function putKeyed(
     columns.every(({ column, type }) => type === column.type)
   const now = Date.now()
   const present =
-    source === undefined && continuesVersion(grid, by, now)
+    !isOwn && continuesVersion(grid, by, now)
       ? await writers.versions.get(owner, idlocal, file.content_version)
       : undefined
   const goesOn = present?.operation === 'update' && (isAppend || isSmall)
@@ -167,8 +169,7 @@ async function putKeyed(
   const after = columns.map(({ column, rows, type }) => ({ ...column, rows, type }))
   const change = { operation: 'update' as const, by, source, rows_added, rows_changed, rows_removed }
   const version = await beginVersion(writers, before, change, { before: layout.columns, after })
-  if (isSmall && source === undefined)
-    await writers.grids.change(owner, idlocal, { appended_by: by, appended_since: now })
+  if (isSmall && !isOwn) await writers.grids.change(owner, idlocal, { appended_by: by, appended_since: now })
   return version
 }
 

@@ -18,6 +18,7 @@ import * as holds from './0016-holds.ts'
 import * as objects from './0017-objects.ts'
 import * as running from './0018-running.ts'
 import * as referencers from './0019-referencers.ts'
+import * as messages from './0020-messages.ts'
 
 /** All migrations, in order. Never change one that has been released. */
 export const migrations: Migration[] = [
@@ -40,4 +41,5 @@ export const migrations: Migration[] = [
   { name: '0017-objects', up: objects.up },
   { name: '0018-running', up: running.up },
   { name: '0019-referencers', up: referencers.up },
+  { name: '0020-messages', up: messages.up },
 ]
