@@ -33,7 +33,6 @@ const view: TableView = {
       isOptional: true,
       format: (_: unknown, version: Compared) => changes(version),
     },
-    { field: 'message', title: 'MESSAGE', isOptional: true },
     {
       field: 'source',
       title: 'SOURCE',
@@ -41,6 +40,7 @@ const view: TableView = {
       // The hash of a file, by which `upload` skips what has not changed, says nothing to people.
       format: (source: string | null) => (source === null || source.startsWith('sha256:') ? '' : source),
     },
+    { field: 'message', title: 'MESSAGE', isOptional: true },
   ],
 }
 
