@@ -12,11 +12,12 @@ import { CHECKS_FILE, readChecksFile } from '../files/checks-file.ts'
 import { initialChecks } from '../files/checks-init.ts'
 import { nameOfInput } from '../files/input.ts'
 import { reportOfFile } from '../files/local-checks.ts'
-import { isDataFileHere, readableGrid } from '../files/local-data.ts'
+import { isDataFileHere, isDirectoryHere, readableGrid } from '../files/local-data.ts'
 import { localOptions, refuseReadingOptions } from '../files/parse-options.ts'
 import { type CheckFormat, checkFormats, checksText, type NamedReport } from '../output/checks.ts'
 import { hasColor } from '../output/color.ts'
 import type { TableView } from '../output/view.ts'
+import { expand } from '../upload/expand.ts'
 
 /** Exit code of data that fails checks. */
 const FAILED = 7
@@ -50,7 +51,7 @@ type Options = OptionsOf<typeof options>
 export const command = defineCommand({
   prints: array('Check report', { file: 'the data file or grid' }),
   arguments: '<file...>',
-  usage: '<file|grid...>',
+  usage: '<file|grid|directory...>',
   options,
   writes: true,
   completes: [['local', 'grid']],
@@ -72,15 +73,16 @@ export const command = defineCommand({
     }
     const checks = options.checks === undefined ? undefined : await readChecksFile(options.checks)
     const reports: NamedReport[] = []
+    const files = given.flatMap(dataFilesOf)
     if (given.filter((file) => file === '-').length > 1)
       throw new Problem('usage', 'standard input can be checked only once')
-    for (const file of given) {
+    for (const file of files) {
       const name = nameOfInput(file)
       try {
         reports.push({ file: name, ...(await reportOn(context, file, checks, options)) })
       } catch (error) {
         // A file that cannot be checked has failed.
-        if (!(error instanceof Problem) || (given.length === 1 && options.format !== 'junit')) throw error
+        if (!(error instanceof Problem) || (files.length === 1 && options.format !== 'junit')) throw error
         reports.push({ file: name, ...notChecked(error) })
       }
     }
@@ -88,6 +90,12 @@ export const command = defineCommand({
     return shown(context, reports, options)
   },
 })
+
+/** The data files of a directory of this machine; any other word stands for itself. */
+function dataFilesOf(given: string): string[] {
+  const files = isDirectoryHere(given) ? expand([given], {}).files.map(({ file }) => file) : []
+  return files.length > 0 ? files : [given]
+}
 
 async function reportOn(
   context: Context,

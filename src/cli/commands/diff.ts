@@ -11,13 +11,14 @@ import type { Context } from '../core/context.ts'
 import { type CommandResult, defineCommand, type Option, type OptionsOf } from '../core/define.ts'
 import { object } from '../core/prints.ts'
 import { nameOfInput } from '../files/input.ts'
-import { gridOfFile, isDataFileHere } from '../files/local-data.ts'
+import { isDataFileHere, isDirectoryHere, readHere } from '../files/local-data.ts'
 import { localOptions, refuseReadingOptions } from '../files/parse-options.ts'
 import { onOneService, type Side } from '../files/sides.ts'
 import { hasColor } from '../output/color.ts'
 import { attributesText, diffFormats, diffText, howCompared } from '../output/diff.ts'
 import { pixelsOf, pngOf, sideBySide } from '../output/png.ts'
 import type { TableView } from '../output/view.ts'
+import { diffOfFolders } from './diff.folders.ts'
 
 /** Exit code of --exit-code if the files differ. */
 const DIFFERS = 10
@@ -62,7 +63,12 @@ const options = [
 type Options = OptionsOf<typeof options>
 
 export const command = defineCommand({
-  prints: object('Grid diff', { attributes: 'Of plots: the attributes that differ, with both values' }),
+  prints: object('Grid diff', {
+    attributes: 'Of plots: the attributes that differ, with both values',
+    path: 'Of folders: the path of a grid that differs',
+    change: 'Of folders: added, removed or changed',
+    diff: 'Of folders: what differs in a changed grid',
+  }),
   arguments: '<before> [after]',
   usage: '<before> <after> | <file>',
   options,
@@ -76,6 +82,7 @@ export const command = defineCommand({
     'gridline diff sales sales.csv --key id --stat',
     'gridline diff old.parquet new.csv --exit-code',
     'git show main:sales.csv | gridline diff - sales.csv --key id',
+    'gridline diff ./data alice:12 --stat              # a directory, and a folder',
     'gridline diff chart@1 chart --image before-after.png',
   ],
   async run(context, [first, second], options) {
@@ -84,10 +91,12 @@ export const command = defineCommand({
     const sides =
       second === undefined
         ? await lastChange(context, first)
-        : ([await sideOf(context, first, options), await sideOf(context, second, options)] as const)
+        : await sidesOf(context, [first, second], options)
     if (!sides.some(({ isLocal }) => isLocal)) refuseReadingOptions(options)
     refuseSenseless(options)
     const types = await Promise.all(sides.map(typeOf))
+    if (types.every((type) => type === 'folder'))
+      return diffOfFolders(context, sides, options, (pair) => diffOf(context, pair, options))
     if (types.every((type) => type === 'plot')) return diffOfPlots(context, sides, options)
     const at = types.findIndex((type) => type !== 'grid')
     if (at >= 0)
@@ -95,7 +104,7 @@ export const command = defineCommand({
         'usage',
         `${sides[at].name} is a ${types[at]}, and the other one a ${types[1 - at]}`,
         {
-          hint: 'Two grids can be compared, or two plots.',
+          hint: 'Two grids can be compared, two plots, or two folders.',
         },
       )
     if (options.image !== undefined) throw new Problem('usage', '--image is for plots')
@@ -155,26 +164,54 @@ async function lastChange(context: Context, file: string): Promise<readonly [Sid
   return [side(versions[0].version), side(last)]
 }
 
+/** Both sides. A directory of this machine is one if it is written as a path, or if both words name one. */
+async function sidesOf(
+  context: Context,
+  given: readonly [string, string],
+  options: Options,
+): Promise<readonly [Side, Side]> {
+  const isPath = (word: string): boolean => /^\.{0,2}[/\\]|[/\\]$|^\.\.?$/.test(word)
+  const areBoth = given.every(isDirectoryHere)
+  const side = async (word: string): Promise<Side> => {
+    if (!isDirectoryHere(word) || !(areBoth || isPath(word))) return sideOf(context, word, options)
+    const client = await context.temporaryClient()
+    return { name: word, client, fid: '', version: undefined, isLocal: true, filetype: 'fold' }
+  }
+  return [await side(given[0]), await side(given[1])]
+}
+
 async function sideOf(context: Context, given: string, reading: Options): Promise<Side> {
   if (await isDataFileHere(given)) {
-    const { client, fid } = await gridOfFile(context, given, reading)
-    return { name: basename(nameOfInput(given)), client, fid, version: undefined, isLocal: true }
+    const { client, made } = await readHere(context, given, reading)
+    const { fid, filetype } = made.file as { fid: string; filetype: 'grid' | 'fold' }
+    const name = basename(nameOfInput(given))
+    return { name, client, fid, version: undefined, isLocal: true, filetype }
   }
   const client = await context.clientFor(given)
   return { name: given, client, ...(await resolveVersion(client, given)), isLocal: false }
 }
 
-async function typeOf({ client, fid, isLocal }: Side): Promise<string> {
-  if (isLocal) return 'grid'
+async function typeOf({ client, fid, filetype: known }: Side): Promise<string> {
+  if (known !== undefined) return known === 'fold' ? 'folder' : 'grid'
   const { filetype } = await client.call('files.get', { fid })
   return filetype === 'fold' ? 'folder' : filetype
 }
 
 async function diffOfGrids(
   context: Context,
-  [before, after]: readonly [Side, Side],
+  sides: readonly [Side, Side],
   options: Options,
 ): Promise<CommandResult> {
+  const [before, after] = sides
+  const diff = await diffOf(context, sides, options)
+  return shown(context, diff, { before: before.name, after: after.name }, options)
+}
+
+async function diffOf(
+  context: Context,
+  [before, after]: readonly [Side, Side],
+  options: Options,
+): Promise<GridDiff> {
   const { client } = after
   const known = await knownNames(before, after)
   const names = (given: string | readonly string[] | undefined): string[] | undefined =>
@@ -203,7 +240,7 @@ async function diffOfGrids(
   // Files of this machine have no ids.
   if (before.isLocal) diff.before = { ...diff.before, fid: '', filename: before.name }
   if (after.isLocal) diff.after = { ...diff.after, fid: '', filename: after.name }
-  return shown(context, diff, { before: before.name, after: after.name }, options)
+  return diff
 }
 
 /** Replaces `version 1 of 'sales'` in a message by the name of the file of this machine. */

@@ -14,6 +14,11 @@ export interface Readable {
   fid: string
 }
 
+/** Whether a word is a directory of this machine. */
+export function isDirectoryHere(given: string): boolean {
+  return statSync(given, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
 /** Whether a word is a data file of this machine, or standard input, and not the name of a grid. */
 export async function isDataFileHere(given: string): Promise<boolean> {
   if (given === '-') return true
@@ -40,7 +45,10 @@ export async function readableGrid(
 
 let opened = 0
 
-/** Reads a data file into a service in this process, with its warnings, unless they are said elsewhere. */
+/**
+ * Reads a data file into a service in this process, with its warnings, unless they are said elsewhere. Throws `usage` if it
+ * has several tables.
+ */
 export async function gridOfFile(
   context: Context,
   file: string,
@@ -48,6 +56,22 @@ export async function gridOfFile(
   more: Pick<HeadersOf<'grids.upload'>, 'Checks'> = {},
   isSilent = false,
 ): Promise<Readable & Pick<ResultOf<'grids.upload'>, 'checks'>> {
+  const { client, made } = await readHere(context, file, options, more, isSilent)
+  if (made.file.filetype !== 'grid')
+    throw new Problem('usage', `${nameOfInput(file)} contains several tables`, {
+      hint: `Choose a sheet of a workbook with --sheet, or upload the file, which makes a folder with a grid for each: gridline upload ${file}`,
+    })
+  return { client, fid: made.file.fid, checks: made.checks }
+}
+
+/** The same, also for a file with several tables: it becomes a folder of grids. */
+export async function readHere(
+  context: Context,
+  file: string,
+  options: ReadingOptions,
+  more: Pick<HeadersOf<'grids.upload'>, 'Checks'> = {},
+  isSilent = false,
+): Promise<{ client: Client; made: ResultOf<'grids.upload'> }> {
   const input = await openInput(file)
   const client = await context.temporaryClient()
   // Two files of the same name are two grids.
@@ -66,9 +90,5 @@ export async function gridOfFile(
   const warnings =
     more.Checks === undefined ? made.warnings : made.warnings.filter((text) => !text.startsWith('check: '))
   if (!isSilent) for (const warning of warnings) context.messages.warning(warning, nameOfInput(file))
-  if (made.file.filetype !== 'grid')
-    throw new Problem('usage', `${nameOfInput(file)} contains several tables`, {
-      hint: `Choose a sheet of a workbook with --sheet, or upload the file, which makes a folder with a grid for each: gridline upload ${file}`,
-    })
-  return { client, fid: made.file.fid, checks: made.checks }
+  return { client, made }
 }

@@ -12,6 +12,8 @@ export interface Side {
   fid: string
   version: string | undefined
   isLocal: boolean
+  /** Of what is here: a directory has no id. */
+  filetype?: 'grid' | 'fold'
 }
 
 /** Both sides in one service: those of different ones are read into the one in this process. */
