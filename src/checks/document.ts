@@ -102,6 +102,7 @@ const TAKES: Readonly<Record<string, string>> = {
   max_age: 'a duration, such as 36h or 2d',
   key: 'a column or a list of columns',
   rows: 'a number or a range, such as 1.. or 100..200',
+  where: 'a condition, such as start <= end, or a list of them',
   extra_columns: 'true (allowed) or false',
   plot_columns: 'true or false',
   'change.rows': 'a range of percentages, such as -10%..+50%',
@@ -119,14 +120,25 @@ function columnOf(column: string, given: Members, before: Severity): Checks['col
     if (rule === undefined) throw invalid(place, name, given[name])
     if (rule !== false) rules.push({ ...rule, severity })
   }
+  refuseReversed(given, place)
   return { column, isOptional: given.optional === true, severity, rules }
 }
 
+/** Throws for limits that no value is between. */
+function refuseReversed(given: Members, place: string): void {
+  const low = given.minimum ?? given.exclusive_minimum
+  const high = given.maximum ?? given.exclusive_maximum
+  const isReversed =
+    (typeof low === 'number' && typeof high === 'number' && low > high) ||
+    (typeof low === 'string' && typeof high === 'string' && low > high)
+  if (isReversed) throw bad(place, `no value is at least ${low} and at most ${high}`)
+}
+
 function tableRules(given: Members, before: Severity, columns: readonly string[]): WithSeverity<TableRule>[] {
-  known(given, ['key', 'rows', 'extra_columns', 'plot_columns', 'change', 'severity'], 'table')
+  known(given, ['key', 'rows', 'where', 'extra_columns', 'plot_columns', 'change', 'severity'], 'table')
   const severity = severityOf(given, 'table', before)
   const rules: WithSeverity<TableRule>[] = []
-  const { key, rows, extra_columns, plot_columns, change } = given
+  const { key, rows, where, extra_columns, plot_columns, change } = given
   if (key !== undefined) {
     const names = Array.isArray(key) ? key : [key]
     const isKey =
@@ -138,6 +150,12 @@ function tableRules(given: Members, before: Severity, columns: readonly string[]
     const range = rangeOf(rows)
     if (!range) throw invalid('table', 'rows', rows)
     rules.push({ rule: 'rows', range, severity })
+  }
+  if (where !== undefined) {
+    const conditions = Array.isArray(where) ? where : [where]
+    if (!conditions.every((one) => typeof one === 'string' && one.trim() !== ''))
+      throw invalid('table', 'where', where)
+    rules.push(...conditions.map((one) => ({ rule: 'where' as const, where: one as string, severity })))
   }
   if (!isSwitch(extra_columns)) throw invalid('table', 'extra_columns', extra_columns)
   if (extra_columns === false) rules.push({ rule: 'extra_columns', columns, severity })

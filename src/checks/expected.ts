@@ -31,6 +31,8 @@ export function expectedBy(one: ColumnRule | TableRule): string {
       return `key: ${listed(one.columns)}`
     case 'rows':
       return `${rangeText(one.range)} rows`
+    case 'where':
+      return one.where
     case 'columns':
       return `column ${one.column}`
     case 'extra_columns':

@@ -74,18 +74,22 @@ export const copy = defineCommand({
       )
       return undefined
     }
-    const rows = await onStore(context, url, async (_service, from) => {
+    const { rows, isOutside } = await onStore(context, url, async (_service, from) => {
       const target = await service.openStore({ database: to, limits: limitsFrom(context.environment) })
       try {
-        return await service.copyDatabase(from.engine, target.engine, (table, count) => {
+        const copied = await service.copyDatabase(from.engine, target.engine, (table, count) => {
           if (count > 0) messages.aside(`${table}: ${count}`)
         })
+        const places = await from.places.list()
+        return { rows: copied, isOutside: places.some(({ place }) => /^(file|s3):/.test(place)) }
       } finally {
         await target.close()
       }
     })
     messages.note(
-      'Start servers with the copy only: both databases would remove bytes of folders and buckets that the other one needs.',
+      isOutside
+        ? 'Start servers with the copy only: both databases would remove bytes of folders and buckets that the other one needs.'
+        : 'Start servers with the copy only: what is written to the other database is not in it.',
     )
     return {
       one: { database: place(context, to), rows },

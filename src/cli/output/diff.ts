@@ -41,7 +41,8 @@ const SIGN = { added: '+', removed: '−', changed: '~' } as const
 
 /** `2 rows added, 1 row removed, 3 rows changed (4 cells)`; `no differences`. */
 export function summaryOf(diff: GridDiff): string {
-  if (diff.is_same) return 'no differences'
+  const order = diff.is_reordered && 'rows in another order'
+  if (diff.is_same) return order ? `no differences, but for ${order}` : 'no differences'
   const { rows_added, rows_removed, rows_changed, cells_changed, columns } = diff
   const parts = [
     rows_added > 0 && `${counted(rows_added, 'row')} added`,
@@ -51,6 +52,7 @@ export function summaryOf(diff: GridDiff): string {
       const count = columns.filter((column) => column.change === change).length
       return count > 0 && `${counted(count, 'column')} ${CHANGED[change]}`
     }),
+    order,
   ]
   return parts.filter(Boolean).join(', ')
 }

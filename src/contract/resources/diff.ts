@@ -52,6 +52,9 @@ export const GridDiff = s.object({
       description: 'With `context`, of up to 200,000 rows: a column whose values are unique on both sides.',
     }),
   ),
+  is_reordered: s.optional(
+    s.boolean({ description: 'With a key: rows that are the same have another order. No difference.' }),
+  ),
   is_same: s.boolean(),
   rows_added: s.integer(),
   rows_removed: s.integer(),

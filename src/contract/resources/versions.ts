@@ -63,6 +63,7 @@ export const VersionKeep = s.object({
     s.nullable(s.string({ description: 'A name for it: a letter, then letters, digits, . _ or -.' })),
   ),
   kept: s.optional(s.boolean({ description: 'false: it is not kept any more. Default: true.' })),
+  undo: s.optional(s.boolean({ description: 'true: the same as kept false.' })),
 })
 
 export const VersionForgotten = s.object({ fid: s.string(), version: s.integer() })

@@ -156,6 +156,7 @@ export function changesOf({
   cells,
   context,
   unique,
+  isReordered,
 }: TableDiff): Omit<GridDiff, 'before' | 'after' | 'key' | 'rows' | 'is_complete'> {
   const columns: DiffColumn[] = []
   for (const { name, type } of removed)
@@ -189,6 +190,7 @@ export function changesOf({
   return {
     context: context && [context.after.name],
     unique: unique?.after.name,
+    is_reordered: isReordered || undefined,
     is_same: columns.length === 0 && rows.added + rows.removed + rows.changed === 0,
     rows_added: rows.added,
     rows_removed: rows.removed,

@@ -78,7 +78,7 @@ export const versionHandlers = {
   },
 
   'versions.keep': async (service, call) => {
-    const { version: text, name, kept = true } = call.fields
+    const { version: text, name, undo = false, kept = !undo } = call.fields
     if (name !== undefined && name !== null && !isVersionName(name))
       throw new Problem(
         'invalid_request',

@@ -60,9 +60,33 @@ onBothStores('checks', (test) => {
     [{ rows: '3..' }, 'k,n\n1,a\n', 'rows'],
     [{ rows: 0 }, 'k,n\n1,a\n', 'rows'],
     [{ extra_columns: false }, 'k,n,m\n1,a,2\n', 'extra_columns'],
+    [{ where: 'k <= n' }, 'k,n\n1,2\n3,2\n', 'where'],
+    [{ where: ['k = 1 or n is not null'] }, 'k,n\n1,\n2,\n', 'where'],
   ])('of the table: %j', async (table, csv, rule) => {
     const checks = { columns: { k: {}, n: {} }, table }
     expect((await failed(csv, checks)).map(([of, name]) => [of, name])).toEqual([['table', rule]])
+  })
+
+  it('a condition of the table names the rows for which it is false, not those of which nothing is known', async () => {
+    const table = { where: "start <= stop and (state <> 'closed' or stop is not null)" }
+    const csv = 'start,stop,state\n1,2,open\n3,2,open\n4,,open\n5,,closed\n'
+    const [result] = await check(csv, { table })
+    expect(result).toMatchObject({ rule: 'where', count: 2, message: '2 of 4 rows are not so' })
+    expect(result.rows.map(({ line, value }) => [line, value])).toEqual([
+      [3, 'start 3, stop 2, state open'],
+      [5, 'start 5, stop null, state closed'],
+    ])
+    for (const [where, why] of [
+      ['start <', 'cannot run'],
+      ['begin < 3', 'cannot run'],
+      ["start < 'x'", 'cannot run'],
+    ])
+      expect((await check(csv, { table: { where } }))[0].message).toContain(why)
+    const reversed = await upload('reversed', 'n\n1\n', sent({ columns: { n: { minimum: 2, maximum: 1 } } }))
+    expect(reversed.json.errors[0]).toMatchObject({
+      code: 'bad_checks',
+      message: 'checks, column n: no value is at least 2 and at most 1',
+    })
   })
 
   it('an append fills short columns with the same values, whether the grid has checks or not', async () => {

@@ -9,14 +9,17 @@ import {
   type WithSeverity,
 } from '../../../checks/index.ts'
 import { counted, listed } from '../../../contract/closest.ts'
+import { Problem } from '../../../contract/errors.ts'
 import type { CheckReport, CheckResult, FailedRow } from '../../../contract/resources/index.ts'
 import { Work } from '../../../json/index.ts'
+import { parseWhere } from '../../../query/index.ts'
 import { familyOf } from '../../store/column-types.ts'
 import { longestText, type Snapshot, type SnapshotColumn } from '../content.ts'
 import { ChunkedTable, type Part, partsOf } from '../diff/chunks.ts'
 import { diffTables, MOST_ROWS } from '../diff/diff.ts'
 import { RowIndex } from '../diff/sequence.ts'
 import { CellReader, RowHashes } from '../kernel/cells.ts'
+import { matchingRows, testOf as rowTestOf } from '../where.ts'
 import { missingIn, testOf, type ValueTest } from './values.ts'
 
 /** Rows that a result lists, and a report in all. */
@@ -253,6 +256,7 @@ class Run {
       case 'change.removed':
         return before && 'most' in rule ? this.removed(before, rule.most) : PASSED
     }
+    if ('where' in rule) return this.where(rule.where)
     if (!('columns' in rule)) return cannot('unknown rule')
     const { columns } = rule
     if (rule.rule === 'extra_columns') {
@@ -273,6 +277,32 @@ class Run {
     const lacking = columns.find((name) => !has.has(name))
     if (lacking !== undefined) return cannot(`there is no column ${lacking}`)
     return this.unique(found, rule.rule === 'key')
+  }
+
+  /** Rows for which a condition is false. As in SQL, one that is unknown, such as of a missing value, is no failure. */
+  private async where(text: string): Promise<Outcome> {
+    const { snap } = this.checked
+    let broken: ReturnType<typeof rowTestOf>
+    try {
+      const { expression } = parseWhere(text)
+      broken = rowTestOf({ text, expression: { kind: 'not', at: 0, of: expression } }, snap.columns)
+    } catch (error) {
+      if (error instanceof Problem) return cannot(error.message)
+      throw error
+    }
+    const found = await matchingRows(snap, broken, this.work)
+    const rows = [...found.part(0, MOST_LISTED)]
+    if (rows.length === 0) return { ...PASSED, count: 0 }
+    const columns = broken.columns.map((name) => snap.columns.find((column) => column.name === name)!)
+    const values = await Promise.all(columns.map((column) => valuesAt(snap, column, rows)))
+    return {
+      passed: false,
+      count: found.count,
+      message: `${found.count} of ${counted(snap.rows, 'row')} ${found.count === 1 ? 'is' : 'are'} not so`,
+      rows: this.some(rows).map((row, k) =>
+        this.row(row, columns.map(({ name }, c) => `${name} ${values[c][k]}`).join(', ')),
+      ),
+    }
   }
 
   /** Rows whose values in some columns are those of another row. With `isKey`, also rows that miss one. */

@@ -49,6 +49,7 @@ export interface TableDiff {
   cells: number[]
   /** The rows that differ, in their order; removed ones come before what is at their place. */
   changes: RowChange[]
+  isReordered: boolean
   /** Without a key: the column that says most of which row it is. */
   context?: Pair
   /** Without a key: a column whose values are unique in both tables. */
@@ -104,6 +105,7 @@ export async function diffTables(before: Side, after: Side, options: DiffOptions
       removed,
       ...(isAsked && { context: contextOf(pairs), unique: await uniqueOf(tables) }),
       moved: await movedOf(pairs, work),
+      isReordered: found.isReordered === true,
       rows: {
         added: count(found.single, (change) => change.before < 0),
         removed: count(found.single, (change) => change.after < 0),
@@ -176,6 +178,8 @@ async function uniqueOf(tables: Tables): Promise<Pair | undefined> {
 interface Found {
   single: RowChange[]
   pairs: RowPairs
+  /** With a key: whether rows of both tables have another order. */
+  isReordered?: boolean
 }
 
 function pairColumns(
@@ -279,9 +283,11 @@ async function byKey(tables: Tables, aligned: AlignedChunks): Promise<Found> {
     if (isMatched[row] === 0) single.push({ before: left.rowOf(row), after: -1 })
     if (work.spend(1)) await work.pause()
   }
+  const before = matched.before.subarray(0, count)
   return {
     single,
-    pairs: { before: matched.before.subarray(0, count), after: matched.after.subarray(0, count) },
+    pairs: { before, after: matched.after.subarray(0, count) },
+    isReordered: before.some((row, k) => k > 0 && row < before[k - 1]),
   }
 }
 
