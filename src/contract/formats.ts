@@ -25,7 +25,12 @@ export const fileFormats = {
     delimiter: '\t',
   },
   text: { title: 'text', extensions: ['txt', 'psv', 'dat'], mediaTypes: [], reader: 'delimited' },
-  json: { title: 'JSON', extensions: ['json'], mediaTypes: ['application/json'], reader: 'json' },
+  json: {
+    title: 'JSON',
+    extensions: ['json', 'geojson'],
+    mediaTypes: ['application/json'],
+    reader: 'json',
+  },
   ndjson: {
     title: 'NDJSON',
     extensions: ['ndjson', 'jsonl'],
@@ -123,6 +128,16 @@ export function gridName(fileName: string | undefined): string {
   const format: FileFormat | undefined = named && fileFormats[named]
   const inner = format?.isArchive ? withoutExtension(name) : name
   return (formatByName(inner) ? withoutExtension(inner) : inner) || 'Untitled grid'
+}
+
+/**
+ * Returns the name under which a file is sent that becomes the grid `name`: with the extension of the file, since how it is
+ * read does not depend on the name of the grid. Standard input has none.
+ */
+export function sentName(name: string | undefined, file: string | undefined): string | undefined {
+  if (name === undefined) return file
+  const isKnown = file !== undefined && formatByName(file) !== undefined
+  return gridName(name) + (isKnown ? file.slice(withoutCompression(file).lastIndexOf('.')) : '')
 }
 
 function withoutExtension(name: string): string {

@@ -65,8 +65,9 @@ export async function ingestFile<S extends SliceSink>(
     warnings: new Warnings(),
     tables: [],
   }
-  if (kind === 'lines' && readerByName(options.fileName) === 'delimited')
-    reading.warnings.note('read as NDJSON: each line is a JSON object')
+  const isTextByName = readerByName(options.fileName) === 'delimited'
+  if (kind === 'lines' && isTextByName) reading.warnings.note('read as NDJSON: each line is a JSON object')
+  if (kind === 'json' && isTextByName) reading.warnings.note('read as JSON')
   await readers[kind](reading as Reading<SliceSink>, whole, kind)
   const { tables, warnings } = reading
   if (tables.length === 0)
@@ -94,6 +95,8 @@ function checkedKind(head: Buffer, source: string, options: FileOptions): Kind {
       'this is no Arrow file, or one of a version before 0.15',
       'Write it again with a current version of its program.',
     )
+  if (kind === 'delimited' && /\.json5$/i.test(withoutCompression(options.fileName ?? '')))
+    throw badData(source, {}, 'this is JSON5, which is not supported', 'Convert it to JSON.')
   if (kind !== 'zip' && kind !== 'tar' && (options.sheet ?? options.range) !== undefined)
     throw badData(source, {}, 'this is no workbook: it has no sheets', 'Leave out --sheet and --range.')
   const { depth = 0 } = options
@@ -294,7 +297,7 @@ async function delimited<S extends SliceSink>(
   return found
 }
 
-/** Detects the format of a file by its first bytes, otherwise by its extension. */
+/** Detects the format of a file by its first bytes, otherwise by its extension. An unknown one is as good as none. */
 function kindOf(head: Buffer, fileName = ''): Kind {
   if (head.toString('latin1', 0, 4) === 'PK\x03\x04' || head.toString('latin1', 0, 4) === 'PK\x05\x06')
     return 'zip'
@@ -315,10 +318,12 @@ function kindOf(head: Buffer, fileName = ''): Kind {
   const isLines =
     looksLikeJson && end > 0 && isJson(text.slice(0, end)) && /^\s*[{[]/.test(text.slice(end + 1))
   if (named === 'json') return isLines ? 'lines' : 'json'
-  // Lines of JSON under the name of a table.
-  if (looksLikeJson && areObjects(text)) return 'lines'
-  if (/\.\w+$/.test(withoutCompression(fileName)) || !looksLikeJson) return 'delimited'
-  return isLines ? 'lines' : 'json'
+  if (!looksLikeJson) return 'delimited'
+  // Lines of JSON under any name.
+  if (areObjects(text) || (isLines && named !== 'delimited')) return 'lines'
+  // Tables can begin like JSON too: `[10:00] started`, `[0,1),5`.
+  const isObject = named !== 'delimited' && text.startsWith('{')
+  return isObject || beginsJson(text) ? 'json' : 'delimited'
 }
 
 /** What reads files with the extension of this one. */
@@ -331,6 +336,23 @@ function readerByName(fileName = ''): Kind | undefined {
 function areObjects(text: string): boolean {
   const lines = text.split('\n').slice(0, -1)
   return lines.length > 0 && lines.every((line) => line.trimStart().startsWith('{') && isJson(line))
+}
+
+/** Whether a text is JSON, or the beginning of it: cut at its last comma, and closed. */
+function beginsJson(text: string): boolean {
+  const open: string[] = []
+  let cut = text
+  let isString = false
+  for (let k = 0; k < text.length; k++) {
+    const c = text[k]
+    if (isString && c === '\\') k++
+    else if (c === '"') isString = !isString
+    else if (isString) continue
+    else if (c === '{' || c === '[') open.unshift(c === '{' ? '}' : ']')
+    else if (c === '}' || c === ']') open.shift()
+    else if (c === ',') cut = text.slice(0, k) + open.join('')
+  }
+  return isJson(text) || isJson(cut)
 }
 
 function isJson(line: string): boolean {

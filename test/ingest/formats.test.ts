@@ -107,6 +107,24 @@ describe('Parquet', () => {
     expect(found.rows).toEqual([['2024-01-01 08:00:00Z']])
   })
 
+  it('times in UTC say so, also inside of structs, where numbers keep their digits', async () => {
+    const [found] = await readFile(
+      await parquet(
+        "select '10:11:12+02'::timetz as t, '01:00:00+02'::timetz as u, {'t': '10:11:12.5'::time, 'z': '2024-01-01 10:00:00+02'::timestamptz, 'f': 0.1::float, 'd': 0.3::decimal(5, 1), 'n': 'nan'::double} as s",
+      ),
+    )
+    expect(found.rows).toEqual([
+      ['08:11:12Z', '23:00:00Z', { t: '10:11:12.5', z: '2024-01-01 08:00:00Z', f: 0.1, d: 0.3, n: null }],
+    ])
+    expect(found.warnings.join()).toContain('column s: 1 values that are not finite')
+  })
+
+  it('two members of one name are refused', async () => {
+    const file = await parquet("select {'a': 1, 'z': 2} as s")
+    const twice = Buffer.from(file.toString('latin1').replaceAll('\u0001z', '\u0001a'), 'latin1')
+    await expect(readFile(twice)).rejects.toThrow(/column s has two members s\.a/)
+  })
+
   it('two columns of one name are read by their position', async () => {
     const [found] = await readFile(await parquet('select 1 as a, 2 as b, 3 as c'))
     expect(found.rows).toEqual([[1, 2, 3]])

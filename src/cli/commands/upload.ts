@@ -6,7 +6,7 @@ import { type Client, lookupIfThere } from '../../client/index.ts'
 import { counted } from '../../contract/closest.ts'
 import { errorCodes, Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
-import { gridName, isNotice } from '../../contract/formats.ts'
+import { gridName, isNotice, sentName } from '../../contract/formats.ts'
 import { conflictRules } from '../../contract/headers.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
@@ -596,7 +596,7 @@ async function preview(
     })
   const input = await spooled(await openInput(file))
   const { ingestFile } = await import('../../ingest/index.ts')
-  const fileName = options.name ?? (file === '-' ? undefined : basename(file))
+  const fileName = sentName(options.name, file === '-' ? undefined : basename(file))
   const reading = {
     ...readingOptionsOf(options, input.name),
     fileName,

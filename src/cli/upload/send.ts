@@ -11,7 +11,7 @@ import {
 } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
-import { gridName } from '../../contract/formats.ts'
+import { gridName, sentName } from '../../contract/formats.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import type { HeadersOf, ResultOf } from '../../contract/operations/index.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
@@ -136,7 +136,7 @@ export class Sender {
   /** Says what an upload would do, and throws what it would be refused for. Nothing is changed. */
   async try({ file, folders }: LocalFile, input: Input): Promise<ResultOf<'grids.try_upload'>> {
     const { client } = await this.context.connect()
-    const name = this.options.name ?? basename(file)
+    const name = sentName(this.options.name, file === '-' ? undefined : basename(file)) ?? basename(file)
     const progress = new Progress(this.context.messages, input.name, input.size)
     const meter = new Meter(progress)
     try {
@@ -216,7 +216,7 @@ export class Sender {
     meter: Meter,
     ifMatch?: string,
   ): Promise<ResultOf<'grids.upload'>> {
-    const name = this.options.name ?? basename(file)
+    const name = sentName(this.options.name, file === '-' ? undefined : basename(file)) ?? basename(file)
     const plainHeaders = { [FILE_NAME_HEADER]: headerText(name), ...(ifMatch && { 'if-match': ifMatch }) }
     const inParts =
       isRemote &&

@@ -11,6 +11,8 @@ import {
   jsonText,
   MAX_SAFE,
   numberText,
+  plainDecimal,
+  plainSingle,
   singleText,
   stringText,
   type ToText,
@@ -172,13 +174,10 @@ function plainOf(type: DataType): (value: unknown) => unknown {
     case Type.Timestamp:
     case Type.Time:
       return unlessNull(momentOf(type))
-    case Type.Decimal: {
-      const text = decimalText(type.scale, false)
-      return unlessNull((value) => {
-        const written = text(value, { infinite: 0 })
-        return String(Number(written)) === written ? Number(written) : written
-      })
-    }
+    case Type.Decimal:
+      return unlessNull((value) => plainDecimal(value, type.scale))
+    case Type.Float:
+      return type.precision === 2 ? (value) => value : plainSingle
     case Type.Dictionary:
       return plainOf(type.dictionary)
     case Type.RunEndEncoded:
@@ -194,6 +193,11 @@ function plainOf(type: DataType): (value: unknown) => unknown {
       return unlessNull((value: Iterable<unknown>) => Array.from(value, inner))
     }
     case Type.Struct: {
+      if (new Set(type.children.map(({ name }) => name)).size < type.children.length)
+        throw new Refused(
+          'a struct with two members of one name, of which one would be lost',
+          'Rename one of them, or leave it out.',
+        )
       const inner = type.children.map((child) => [child.name, plainOf(child.type)] as const)
       return unlessNull((value: Record<string, unknown>) =>
         Object.fromEntries(inner.map(([name, of]) => [name, of(value[name])])),

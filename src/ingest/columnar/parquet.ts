@@ -13,9 +13,12 @@ import {
   booleanText,
   dayText,
   decimalText,
+  int96Text,
   jsonText,
   MAX_SAFE,
   numberText,
+  plainDecimal,
+  plainSingle,
   singleText,
   stringText,
   type ToText,
@@ -96,8 +99,8 @@ export async function parquetTable({ size, columns: mostColumns, ratio }: Column
   }
   const rows = Number(metadata.num_rows)
   const columns = fields.map((field) => columnOf(field, metadata))
-  for (const { children, element } of fields)
-    if (children.length === 0 && isDecimal(element) && element.repetition_type !== 'REPEATED') {
+  for (const { element } of fields.flatMap(leavesOf))
+    if (isDecimal(element)) {
       // The reader would round them: it gives the unscaled integers, from which `decimalText` writes all digits.
       element.converted_type = undefined
       element.logical_type = undefined
@@ -123,19 +126,29 @@ export async function parquetTable({ size, columns: mostColumns, ratio }: Column
  * these names.
  */
 function nameByPosition(fields: readonly SchemaTree[], { row_groups }: FileMetaData): string[] {
-  const leaves = (field: SchemaTree): number =>
-    field.children.length === 0 ? 1 : field.children.reduce((sum, child) => sum + leaves(child), 0)
   let leaf = 0
   return fields.map((field, k) => {
     const name = `${k}`
-    field.element.name = name
-    for (const end = leaf + leaves(field); leaf < end; leaf++)
+    const { element } = field
+    element.name = name
+    // The reader loses the day where the time of day is negative: it gives the bytes, for `int96Text`.
+    const isTime = element.type === 'INT96' && element.repetition_type !== 'REPEATED'
+    if (isTime) Object.assign(element, BYTES_OF_INT96)
+    for (const end = leaf + leavesOf(field).length; leaf < end; leaf++)
       for (const { columns } of row_groups) {
-        const path = columns[leaf]?.meta_data?.path_in_schema
-        if (path) path[0] = name
+        const meta = columns[leaf]?.meta_data
+        if (!meta) continue
+        if (meta.path_in_schema) meta.path_in_schema[0] = name
+        if (isTime) meta.type = BYTES_OF_INT96.type
       }
     return name
   })
+}
+
+const BYTES_OF_INT96 = { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 12 } as const
+
+function leavesOf(field: SchemaTree): SchemaTree[] {
+  return field.children.length === 0 ? [field] : field.children.flatMap(leavesOf)
 }
 
 function isDecimal({ converted_type, logical_type }: SchemaTree['element']): boolean {
@@ -167,7 +180,11 @@ function columnOf(
   const { name } = element
   const one = (type: ColumnType, toText: ToText) => ({ name, type, toText })
   refuseUnknown(field)
-  if (field.children.length > 0 || element.repetition_type === 'REPEATED') return one('json', jsonText)
+  refuseTwins(field)
+  if (field.children.length > 0 || element.repetition_type === 'REPEATED') {
+    const plain = plainOf(field)
+    return one('json', (value, lost) => jsonText(plain(value), lost))
+  }
   const { type, converted_type: converted, logical_type: logical } = element
   if (
     converted === 'JSON' ||
@@ -183,23 +200,17 @@ function columnOf(
     return one(isText ? 'text' : 'number', decimalText(scale, isText))
   }
   const perSecond = timeUnit(logical, converted)
-  if (perSecond !== undefined)
-    return one('text', (value) =>
-      value === null || value === undefined
-        ? 'null'
-        : JSON.stringify(timeText(BigInt(value as bigint), perSecond)),
-    )
   // In UTC, which the reader of a chart must know.
-  if (logical?.type === 'TIMESTAMP' && logical.isAdjustedToUTC)
-    return one('text', (value, lost) =>
-      typeof value === 'string' ? JSON.stringify(`${value}Z`) : stringText(value, lost),
-    )
+  if (perSecond !== undefined || isUtc(logical) || type === 'INT96') {
+    const plain = unlessNull(plainLeaf(element))
+    return one('text', (value, lost) => stringText(plain(value), lost))
+  }
   const isTime =
     converted?.startsWith('TIMESTAMP') ||
     logical?.type === 'TIMESTAMP' ||
     converted === 'DATE' ||
     logical?.type === 'DATE'
-  if (isTime || type === 'INT96') return one('text', stringText)
+  if (isTime) return one('text', stringText)
   switch (type) {
     case 'BOOLEAN':
       return one('boolean', booleanText)
@@ -231,6 +242,75 @@ function refuseUnknown({ element, children }: SchemaTree): void {
       'Leave the column out, or write it as text or JSON.',
     )
   for (const child of children) refuseUnknown(child)
+}
+
+/** Throws if two values of a column have one path: the reader would keep one of them. */
+function refuseTwins(field: SchemaTree): void {
+  const paths = new Set<string>()
+  const add = ({ path, children }: SchemaTree): void => {
+    const text = path.join('.')
+    if (paths.has(text))
+      throw new Refused(`column ${path[0]} has two members ${text}`, 'Rename one of them, or leave it out.')
+    paths.add(text)
+    for (const child of children) add(child)
+  }
+  add(field)
+}
+
+type Plain = (value: unknown) => unknown
+
+function unlessNull(make: (value: never) => unknown): Plain {
+  return (value) => (value === null || value === undefined ? null : make(value as never))
+}
+
+/** Values of a nested column, as the reader gives them, with their times and decimals as texts and numbers. */
+function plainOf(field: SchemaTree, isRepeated = field.element.repetition_type === 'REPEATED'): Plain {
+  if (isRepeated) {
+    const one = plainOf(field, false)
+    // The reader gives nothing where there are no entries.
+    return (value) => Array.from((value ?? []) as Iterable<unknown>, one)
+  }
+  const { element, children } = field
+  const [inner] = children
+  if (!inner) return unlessNull(plainLeaf(element))
+  const holdsRepeated = children.length === 1 && inner.element.repetition_type === 'REPEATED'
+  // As in the reader: lists of one field, and maps of a key and a value.
+  if (element.converted_type === 'LIST' && holdsRepeated && inner.children.length < 2) {
+    const one = inner.children.length === 1 ? plainOf(inner.children[0]) : plainOf(inner, false)
+    return unlessNull((value: Iterable<unknown>) => Array.from(value, one))
+  }
+  if (element.converted_type === 'MAP' && holdsRepeated && inner.children.length === 2) {
+    const one = plainOf(inner.children[1])
+    return unlessNull((value: Record<string, unknown>) =>
+      Object.fromEntries(Object.entries(value).map(([key, of]) => [key, one(of)])),
+    )
+  }
+  const members = children.map((child) => [child.element.name, plainOf(child)] as const)
+  return unlessNull((value: Record<string, unknown>) =>
+    Object.fromEntries(members.map(([name, of]) => [name, of(value[name])])),
+  )
+}
+
+function isUtc(logical: SchemaTree['element']['logical_type']): boolean {
+  return (logical?.type === 'TIMESTAMP' || logical?.type === 'TIME') && logical.isAdjustedToUTC
+}
+
+/** A value of a type that JSON does not have, by its field. */
+function plainLeaf(element: SchemaTree['element']): (value: never) => unknown {
+  const { type, converted_type: converted, logical_type: logical, scale = 0 } = element
+  const zone = isUtc(logical) ? 'Z' : ''
+  const perSecond = timeUnit(logical, converted)
+  if (perSecond !== undefined) {
+    const day = 86_400n * perSecond
+    // In UTC, the time of the day before or after.
+    const inDay = (value: bigint): bigint => (zone === '' ? value : ((value % day) + day) % day)
+    return (value: bigint) => `${timeText(inDay(BigInt(value)), perSecond)}${zone}`
+  }
+  if (isDecimal(element)) return (value) => plainDecimal(value, scale)
+  // The bytes of those that are columns; others are read before.
+  if (type === 'INT96') return (value: unknown) => (value instanceof Uint8Array ? int96Text(value) : value)
+  if (type === 'FLOAT' || logical?.type === 'FLOAT16') return plainSingle
+  return zone === '' ? (value) => value : (value) => `${value}${zone}`
 }
 
 /** How many of the unit of a time of day a second has; undefined for other types. */

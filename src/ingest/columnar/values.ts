@@ -88,16 +88,36 @@ function bytesText(value: Uint8Array): string {
   )
 }
 
+/** A decimal inside a nested value: a number if it is exact as one, otherwise a text with all digits. */
+export function plainDecimal(value: unknown, scale: number): number | string {
+  const text = decimalText(scale, false)(value, { infinite: 0 })
+  const short = text.includes('.') ? text.replace(/\.?0+$/, '') : text
+  return String(Number(short)) === short ? Number(short) : text
+}
+
+/** A number of single precision inside a nested value: the shortest one that is the same. */
+export function plainSingle(value: unknown): unknown {
+  return Number.isFinite(value) ? Number(singleText(value, { infinite: 0 })) : value
+}
+
 export const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER)
 
 const DAY_MS = 24 * 3600 * 1000
 
 const NANOS_PER_DAY = 86_400_000_000_000n
 
+/** Days after which the calendar repeats, and as many as `Date` holds. */
+const CYCLE_DAYS = 146_097
+const CYCLE_YEARS = 400
+const MOST_DAYS = 100_000_000
+
 /** A day of the calendar, by days since 1970: `2024-01-31`, `+012024-01-31` beyond the year 9999. */
 export function dayText(days: number): string {
-  const date = new Date(days * DAY_MS)
-  return Number.isNaN(date.getTime()) ? String(days) : date.toISOString().split('T')[0]
+  const cycles = Math.abs(days) > MOST_DAYS ? Math.trunc(days / CYCLE_DAYS) : 0
+  const iso = new Date((days - cycles * CYCLE_DAYS) * DAY_MS).toISOString().split('T')[0]
+  if (cycles === 0) return iso
+  const year = Number(iso.slice(0, -6)) + cycles * CYCLE_YEARS
+  return `${year < 0 ? '-' : '+'}${String(Math.abs(year)).padStart(6, '0')}${iso.slice(-6)}`
 }
 
 /** A time since the epoch, in units of which a second has `perSecond`: `2024-01-31 10:00:00.5`. */
@@ -107,13 +127,27 @@ export function timestampText(value: bigint, perSecond: bigint): string {
   return `${dayText(Number(days))} ${clock(nanos - days * NANOS_PER_DAY)}`
 }
 
+const JULIAN_DAY_OF_1970 = 2_440_588n
+const MICROS_PER_DAY = 86_400_000_000n
+
+/** An INT96: nanoseconds of a day, and its number in the Julian calendar. */
+export function int96Text(bytes: Uint8Array): string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const nanos = view.getBigInt64(0, true)
+  const day = BigInt(view.getInt32(8, true)) - JULIAN_DAY_OF_1970
+  // Of late years, both are negative in files of Spark, whose 64 bits overflow: so does the sum, to what they were.
+  const micros = BigInt.asIntN(64, day * MICROS_PER_DAY + nanos / 1000n)
+  return timestampText(micros * 1000n + (nanos % 1000n), 1_000_000_000n)
+}
+
 /** A time of day, in units of which a second has `perSecond`: `10:00:00.000001`. */
 export function timeText(value: bigint, perSecond: bigint): string {
   return clock(value * (1_000_000_000n / perSecond))
 }
 
-/** The time of day after so many nanoseconds, with as many digits as it needs. */
+/** The time of day after so many nanoseconds, with as many digits as it needs. A damaged one can be negative. */
 function clock(nanos: bigint): string {
+  if (nanos < 0n) return `-${clock(-nanos)}`
   const seconds = Number(nanos / 1_000_000_000n)
   const fraction = String(nanos % 1_000_000_000n)
     .padStart(9, '0')

@@ -295,9 +295,27 @@ export class DelimitedTable {
           ]
         : [],
     )
+    for (const [k, builder] of builders.entries()) {
+      const odd = dialect.profile.odd[k]
+      // Where a number came first, that is said already.
+      if (odd && builder.isText && builder.numbers === 0 && builder.given === undefined)
+        mixed.push(
+          `column ${names[k]} holds numbers but for ${linesOf(odd)}; kept as text${missing(odd[0].text)}`,
+        )
+    }
     const lineOf = (row: number): number => this.lines.lineOf(row)
     return { rows, columns, dialect, warnings: [...warnings.list(), ...mixed], lineOf }
   }
+}
+
+/** Values with their lines: `lines 2 and 3 ("%", "Smp")`. */
+function linesOf(values: readonly { line: number; text: string }[]): string {
+  const [first, second] = values
+  const quoted = (text: string): string => JSON.stringify(excerpt(text))
+  if (values.length === 1) return `line ${first.line} (${quoted(first.text)})`
+  if (values.length === 2)
+    return `lines ${first.line} and ${second.line} (${quoted(first.text)}, ${quoted(second.text)})`
+  return `${values.length} lines (first: line ${first.line}: ${quoted(first.text)})`
 }
 
 /** Whether values can be read in two ways: with --decimal , a point can separate thousands, or be another decimal point. */

@@ -8,8 +8,8 @@ const FEW_ROWS = 16
 const MANY_ROWS = 200
 
 /** Whether a kernel can read rows of a dialect. */
-export function hasPlainRows({ crOnly, skipSpace, collapse, escape: escaper }: Dialect): boolean {
-  return !crOnly && !skipSpace && !collapse && escaper === ''
+export function hasPlainRows({ crOnly, skipSpace, collapse, escape: escaper, closed }: Dialect): boolean {
+  return !crOnly && !skipSpace && !collapse && escaper === '' && !closed
 }
 
 /** Finds rows with a kernel where they are plain, and with the tokenizer where they are not. */

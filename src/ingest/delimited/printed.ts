@@ -1,5 +1,6 @@
 import type { Problem } from '../../contract/errors.ts'
 import { type Bytes, breathe, excerpt } from '../../json/index.ts'
+import { isNumeric } from '../detect/table-start.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { badData, lineTooLong, type Warnings } from '../values/warnings.ts'
 
@@ -346,12 +347,19 @@ function aligned(lines: readonly string[]): Printed | undefined {
   if (words.every((count) => count === words[0])) return undefined
   const length = Math.max(...rows.map((line) => line.length))
   const blank = Array.from({ length }, (_, k) => rows.every((line) => (line[k] ?? ' ') === ' '))
-  const starts: number[] = []
-  for (let k = 0; k < length; k++) {
-    if (blank[k] || (k > 0 && !blank[k - 1])) continue
-    // One blank column can be chance: words in all lines end there.
-    if (starts.length === 0 || (blank[k - 1] && blank[k - 2])) starts.push(k)
-  }
+  const places = Array.from({ length }, (_, k) => k).filter((k) => !blank[k] && (k === 0 || blank[k - 1]))
+  const [names, ...values] = rows
+  const isNumbers = (from: number, to: number | undefined): boolean =>
+    /\p{L}/u.test(names.slice(from, to)) && values.every((line) => isNumeric(line.slice(from, to)))
+  // One blank column can be chance: words in all lines end there. But not next to numbers with a name.
+  const starts = places.filter(
+    (k, at) =>
+      at === 0 ||
+      blank[k - 2] ||
+      (/\S/.test(names.slice(places[at - 1], k)) &&
+        /\S/.test(names.slice(k, places[at + 1])) &&
+        (isNumbers(places[at - 1], k) || isNumbers(k, places[at + 1]))),
+  )
   if (starts.length < 2) return undefined
   const split = (line: string): string[] =>
     starts.map((from, k) => line.slice(k === 0 ? 0 : from, starts[k + 1]).trim())

@@ -38,7 +38,8 @@ const MOST_LINES = 20
 /**
  * The tables of a text in which one follows another. A table begins with a row of another width than the rows above:
  * distinct names, above at least two rows of its own width, one of which holds a value that is no name. It also begins
- * below a blank row and a title, a row with one cell, with distinct names above a row of its width; two columns of words need two rows. One part if there is one table.
+ * below a blank row and a title, a row with one cell, with distinct names above a row of its width; two columns of words need two rows.
+ * And it begins below a blank row with a header like that of the table above. One part if there is one table.
  */
 export async function tablesIn(given: Buffer, options: DelimitedOptions): Promise<TablePart[]> {
   const pieces: Uint8Array[] = []
@@ -60,15 +61,19 @@ export async function tablesIn(given: Buffer, options: DelimitedOptions): Promis
     starts.push({ at: (titled ?? rows[k]).at, row: rows[k], title })
   }
   let width = dialect.names.length
+  const top = rows.findIndex(({ line }) => line > dialect.preamble)
+  let header: Row | undefined = rows[top]
   const areWide = width >= FEWEST_NAMES && dialect.headerRows > 0
   for (let k = 1; k + 1 < rows.length; k++) {
-    const titled = titleOf(rows, k)
+    const isAlike = header && k > top && isHeaderLike(rows, k, header, dialect.headerRows > 0)
+    const titled = titleOf(rows, k, isAlike || (k === top && dialect.headerRows > 0))
     const isNext = areWide && k >= FEWEST_NAMES && rows[k].cells.length !== width && isHeader(rows, k)
-    if (!titled && !isNext) continue
+    if (!titled && !isNext && !(isAlike && filled(rows[k - 1]).length === 0)) continue
     if (starts.length === 0 && (!titled || titled !== rows.find((row) => filled(row).length > 0)))
       starts.push({ at: rows[0].at, row: rows[0], title: undefined })
     add(k, titled)
     width = rows[k].cells.length
+    header = rows[k]
   }
   if (starts.length < 2) return one
   return starts.map(({ at, row, title }, k) => ({
@@ -84,13 +89,14 @@ function filled({ cells }: Row): string[] {
 }
 
 /**
- * The title of a table whose header is row `k`: a row with one cell, below a blank row or the first of all. Between both
+ * The title of a table whose header is row `k`, which is one if `isKnown`: a row with one cell, below a blank row or the first of all. Between both
  * there can be blank rows.
  */
-function titleOf(rows: readonly Row[], k: number): Row | undefined {
+function titleOf(rows: readonly Row[], k: number, isKnown: boolean): Row | undefined {
   const names = filled(rows[k])
   const below = filled(rows[k + 1])
-  const isNamed = names.length >= 2 && names.every(isName) && new Set(names).size === names.length
+  const isNamed =
+    names.length >= 2 && (isKnown || names.every(isName)) && new Set(names).size === names.length
   if (!isNamed || below.length < 2 || rows[k].cells.length !== rows[k + 1].cells.length) return undefined
   // Two lines of two texts below a word are a note: "prepared by, Ann".
   const isLong =
@@ -100,8 +106,8 @@ function titleOf(rows: readonly Row[], k: number): Row | undefined {
   while (above > 0 && filled(rows[above]).length === 0) above--
   // Below a table of this width, a title can be that of a section: then a header must look like one.
   const isSection = above > 0 && widthAbove(rows, above) === rows[k].cells.length
-  if (isSection && !repeats(rows, above, names) && !isHeader(rows, k) && !isHeaderOfFew(rows, k))
-    return undefined
+  const hasHeader = isKnown || repeats(rows, above, names) || isHeader(rows, k) || isHeaderOfFew(rows, k)
+  if (isSection && !hasHeader) return undefined
   const title = filled(rows[above])
   const isFree = above === 0 || filled(rows[above - 1]).length === 0
   return title.length === 1 && isFree && isName(title[0]) && title[0].length <= LONGEST_TITLE_CHARACTERS
@@ -113,6 +119,47 @@ function titleOf(rows: readonly Row[], k: number): Row | undefined {
 function widthAbove(rows: readonly Row[], k: number): number {
   for (let at = k - 1; at >= 0; at--) if (filled(rows[at]).length > 1) return rows[at].cells.length
   return 0
+}
+
+const YEAR = /^(1[5-9]|20)\d\d$/
+const DAY = /^\d{1,4}([-./])\d{1,2}\1\d{1,4}$/
+
+/** Whether numbers are years in a row, forwards or backwards. */
+function areYears(cells: readonly string[]): boolean {
+  const step = Number(cells[1]) - Number(cells[0])
+  return (
+    cells.length > 1 &&
+    Math.abs(step) === 1 &&
+    cells.every((cell, k) => k === 0 || Number(cell) - Number(cells[k - 1]) === step)
+  )
+}
+
+/**
+ * Whether row `k` is the header of a table like the one above: a name of its own, and over the other columns the names of
+ * that table, which is known to have a header, or years and days, of which no other row has as many.
+ */
+function isHeaderLike(rows: readonly Row[], k: number, header: Row, isSure: boolean): boolean {
+  const [name = '', ...others] = filled(rows[k])
+  const [first, ...given] = filled(header)
+  const isNamed = isName(name) && name !== first && rows[k].cells[0].trim() !== ''
+  if (!isNamed || others.length === 0 || rows[k + 1].cells.length !== rows[k].cells.length) return false
+  const isSame = others.length === given.length && others.every((cell, at) => cell === given[at])
+  if (isSame && isSure) return true
+  const isTime = (cell: string): boolean => YEAR.test(cell) || DAY.test(cell)
+  const times = others.filter(isTime)
+  const areNames = isSame ? times.length > 0 : areYears(others.filter((cell) => YEAR.test(cell)))
+  return (
+    areNames &&
+    others.every((cell) => isTime(cell) || isName(cell)) &&
+    // Rows, and not other headers, which are below blank rows and titles.
+    !rows.some(
+      (row, at) =>
+        at > 0 &&
+        row !== header &&
+        filled(rows[at - 1]).length > 1 &&
+        filled(row).slice(1).filter(isTime).length >= times.length,
+    )
+  )
 }
 
 /** Whether these names are a row above: the header of the table before. */

@@ -102,6 +102,7 @@ export class Tokenizer {
       | 'trailing'
       | 'profile'
       | 'comment'
+      | 'closed'
     >,
     readonly width: number,
     private readonly warnings: Warnings,
@@ -143,7 +144,7 @@ export class Tokenizer {
   next(buf: Uint8Array, from: number, to: number, final: boolean, most = this.maxRows): number {
     const { starts, ends, lines, width, kind, quote, delimiter } = this
     const maxRows = Math.min(most, this.maxRows)
-    const { collapse, skipSpace, crOnly } = this.dialect
+    const { collapse, skipSpace, crOnly, closed = 0 } = this.dialect
     const highest = Math.max(delimiter, CR)
     buf[to] = LF
     let rows = 0
@@ -200,6 +201,15 @@ export class Tokenizer {
           let c = buf[i]
           for (;;) {
             while (c > highest || kind[c] === 0) c = buf[++i]
+            if (closed > cell && cell > 0 && kind[c] === 2 && i < to) {
+              const rest = this.goesOn(buf, i, to, final, closed - cell)
+              if (rest === HALTED) break scan
+              if (rest > i) {
+                for (; i < rest; i++) if (buf[i] === LF) line++
+                c = buf[i]
+                continue
+              }
+            }
             // A CR that does not end a line is part of the cell.
             if (c !== CR || crOnly || buf[i + 1] === LF) break
             c = buf[++i]
@@ -307,6 +317,30 @@ export class Tokenizer {
     this.rows = rows
     this.given += rows
     return Math.min(row, to)
+  }
+
+  /**
+   * Where a row goes on whose line ends at `i`, of which `lacking` cells are not ended, and all rows end with a delimiter:
+   * in the next line that has delimiters, if it has as many, one of them at its end. `i` if it does not, or HALTED.
+   */
+  private goesOn(buf: Uint8Array, i: number, to: number, final: boolean, lacking: number): number {
+    const { delimiter } = this
+    let found = 0
+    let rest = i
+    let k = i + 1
+    for (; k < to && (found === 0 || buf[k] !== LF); k++) {
+      if (buf[k] !== delimiter) continue
+      if (found++ === 0) rest = k
+    }
+    if (k >= to && !final) return k - i > REPAIR_BYTES ? i : HALTED
+    const end = buf[k - 1] === CR ? k - 2 : k - 1
+    if (found !== lacking || buf[end] !== delimiter) return i
+    this.warnings.count(
+      'joined',
+      this.line,
+      (where) => `rows that do not end with a delimiter, as all others do, go on in the next line: ${where}`,
+    )
+    return rest
   }
 
   /** Whether a row, which is not the header itself, has the texts of the header. */

@@ -18,6 +18,8 @@ function kindOf(cell: string): Kind {
   const text = cell.trim()
   if (text === '') return 'empty'
   if (text.length > LONGEST_VALUE) return 'text'
+  // Before numbers, whose groups of digits points can separate.
+  if (/^\d{1,2}\.\d{1,2}\.\d{4}$/.test(text)) return 'date'
   if (NUMBER.test(text.replace(CURRENCY, ''))) return 'number'
   if (/^\d{4}-\d{2}(-\d{2})?([ T]\d|$)/.test(text) || /^\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}\b/.test(text))
     return 'date'
@@ -85,7 +87,7 @@ export function headerRowsOf(table: string[][]): HeaderRows {
   return { count: countHeaderRows(table) }
 }
 
-/** Detects the number of header rows: 0, 1 or 2. */
+/** Detects the number of header rows: 0, 1, 2 or 3. */
 export function countHeaderRows(table: string[][]): number {
   const rows = table.filter((row, k) => k === 0 || row.some((cell) => cell.trim() !== ''))
   const [first, ...data] = rows
@@ -93,6 +95,7 @@ export function countHeaderRows(table: string[][]): number {
   if (data.length === 0) return first.some((cell) => kindOf(cell) === 'number') ? 0 : 1
   if (data.length > 2 && isSpread(first, data[0], data.slice(1))) return 2
   if (!isHeader(first, data)) return 0
+  if (data.length > 3 && areTwoOfUnits(first, [data[0], data[1]], data.slice(2))) return 3
   return data.length > 1 && isSecondHeader(first, data[0], data.slice(1)) ? 2 : 1
 }
 
@@ -191,6 +194,23 @@ function isSequence(first: string[], data: string[][]): boolean {
     numbers.length < first.length &&
     !data.every((row) => steps(row))
   )
+}
+
+/**
+ * Whether two rows below the names hold units and the like, as loggers write them: texts over numbers and dates alone,
+ * of which one would be a second header by itself.
+ */
+function areTwoOfUnits(first: string[], rows: [string[], string[]], data: string[][]): boolean {
+  const kinds = first.map((_, k) => columnKind(data, k))
+  const isUnit = (cell: string, k: number): boolean =>
+    isEmpty(cell) ||
+    ((kinds[k] === 'number' || kinds[k] === 'date') &&
+      kindOf(cell) === 'text' &&
+      !REMARK.test(cell.trim()) &&
+      !/^(nan|null|none|nil|missing|unknown)$/i.test(cell.trim()))
+  const areUnits = (row: string[]): boolean =>
+    row.length === first.length && row.every(isUnit) && row.some((cell) => /[\p{L}%°]/u.test(cell))
+  return rows.every(areUnits) && rows.some((row) => isSecondHeader(first, row, data))
 }
 
 /**

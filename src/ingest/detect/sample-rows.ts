@@ -3,10 +3,13 @@ import { ESCAPED } from '../values/flags.ts'
 import { isTidy, REPAIR_BYTES, repair } from './repair.ts'
 
 /** What is known of a dialect before the table is found. */
-export type Style = Pick<Dialect, 'delimiter' | 'quote' | 'escape' | 'crOnly' | 'skipSpace' | 'collapse'>
+export type Style = Pick<
+  Dialect,
+  'delimiter' | 'quote' | 'escape' | 'crOnly' | 'skipSpace' | 'collapse' | 'closed'
+>
 
 /** Rows that are read for detection. */
-const SAMPLE_ROWS = 200
+export const SAMPLE_ROWS = 200
 
 /** The first rows of a text, as one dialect reads them. */
 export interface SampleRows {
@@ -87,7 +90,13 @@ export function readRows(
         }
       }
       const start = i
-      while (i < text.length && text[i] !== delimiter && !endsRow(text, i, crOnly)) i++
+      const lacking = (style.closed ?? 0) - row.length
+      while (i < text.length && text[i] !== delimiter) {
+        const isEnd = endsRow(text, i, crOnly)
+        if (isEnd && (row.length === 0 || !goesOn(text, i, delimiter, lacking))) break
+        if (isEnd && text[i] === '\n') line++
+        i++
+      }
       cell += text.slice(start, i)
       row.push(cell)
       cells++
@@ -115,6 +124,17 @@ export function readRows(
     rows.push(mended?.row ?? row)
   }
   return { rows, at, quoted, foreign: foreign / Math.max(1, cells) }
+}
+
+/** Characters in which the rest of a row is looked for. */
+const REST_CHARACTERS = 4000
+
+/** Whether the row whose line ends at `i` goes on, of which `lacking` cells are not ended: as `Tokenizer.goesOn`. */
+function goesOn(text: string, i: number, delimiter: string, lacking: number): boolean {
+  if (lacking < 1) return false
+  const lines = text.slice(i, i + REST_CHARACTERS).split(/\r?\n/)
+  const next = lines.slice(1).find((line) => line.includes(delimiter)) ?? ''
+  return next.endsWith(delimiter) && next.split(delimiter).length - 1 === lacking
 }
 
 /** Where a cell closes whose quote at `i - 1` is followed by text: the next quote of its line before a delimiter or its end. */

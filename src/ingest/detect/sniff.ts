@@ -1,16 +1,16 @@
 import { defaultLimits } from '../../contract/limits.ts'
 import { excerpt } from '../../json/index.ts'
 import type { ColumnProfile, DelimitedOptions, Dialect } from '../values/dialect.ts'
-import { isGrouped, styledNumber, writtenIn } from '../values/number.ts'
+import { isGrouped, isJsonNumber, styledNumber, writtenIn } from '../values/number.ts'
 import { isTotal } from '../values/total.ts'
 import { badData, Warnings } from '../values/warnings.ts'
 import type { Candidate } from './candidate.ts'
 import { givenDelimiter } from './given.ts'
-import { type HeaderRows, headerRowsOf } from './header.ts'
+import { countHeaderRows, type HeaderRows, headerRowsOf } from './header.ts'
 import { lookOf } from './looks.ts'
 import { MOST_CELLS } from './sample-rows.ts'
 import { chooseStyle } from './style.ts'
-import { findTableStart, isBlankDelimiter, isNumeric, refuseTwoTables } from './table-start.ts'
+import { findTableStart, isBlankDelimiter, isNumeric, refuseNoRows, refuseTwoTables } from './table-start.ts'
 
 /** The sample used for detection, in bytes. */
 export const SAMPLE_BYTES = 256 * 1024
@@ -55,6 +55,12 @@ export async function sniff(
   // If the first line is data, nothing is above the table.
   const start = options.header === false ? 0 : findTableStart(best)
   const table = best.rows.slice(start)
+  const first = table[0]?.[0] ?? ''
+  // The last of several comments has the names.
+  if (start > 0 && best.rows[start - 1][0].startsWith('#') && /^#[\s"]/.test(first)) {
+    table[0] = [first.replace(/^#\s*/, '').replace(/^"(.*)"$/, '$1'), ...table[0].slice(1)]
+    warnings.note(`the # before the first name was left out: ${excerpt(first)}`)
+  }
   refuseTwoTables(best, start, told ? 1 : 0, source)
   const preamble = (best.at[start] ?? skip.lines) + (told ? 1 : 0)
   const skipped = preamble - skip.lines - (told ? 1 : 0)
@@ -65,6 +71,7 @@ export async function sniff(
   }
   const header = options.header === undefined ? headerRowsOf(table) : { count: Number(options.header) }
   const headerRows = header.count
+  refuseNoRows(best, { start, headerRows, before: told ? 1 : 0 }, source)
   if (headerRows === 0 && options.header === undefined) {
     warnings.note(`no header detected in line ${preamble + 1}; columns are named column_1, column_2, …`)
   }
@@ -74,6 +81,8 @@ export async function sniff(
     warnings.note(`${lines} skipped: ${header.besides}`)
   } else if (headerRows === 2)
     warnings.note(`lines ${preamble + 1} and ${preamble + 2} were read as two header rows and joined`)
+  else if (headerRows === 3)
+    warnings.note(`lines ${preamble + 1} to ${preamble + 3} were read as three header rows and joined`)
   const count = Math.max(table[0]?.length ?? 0, best.agreeing > 0.5 ? best.width : 0)
   const most = (options.limits ?? defaultLimits).columns
   if (count > most) {
@@ -89,7 +98,8 @@ export async function sniff(
   const names = columnNames(table, header, found, warnings)
   // A header that is repeated is no row.
   const data = table.slice(headerRows).filter((row) => row.some((cell, k) => cell !== table[0][k]))
-  const profile = profileOf(data, names.length, options)
+  const lineOf = (row: string[]): number => best.at[best.rows.indexOf(row)] + 1 + (told ? 1 : 0)
+  const profile = profileOf(data, names.length, options, lineOf)
   // In one column, a value can be the same as the name.
   const repeated =
     headerRows === 1 && names.length > 1 && table[0].length === names.length ? table[0] : undefined
@@ -103,17 +113,27 @@ export async function sniff(
 async function commentIn(text: string, options: DelimitedOptions): Promise<string> {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
   const top = lines.findIndex((line) => !line.startsWith('#'))
-  // A comment line at the top can be the header.
-  if (top !== 0 || !lines.some((line) => line.startsWith('#'))) return ''
+  const between = lines.slice(top).filter((line) => line.startsWith('#'))
+  if (top < 0 || between.length === 0) return ''
   const plain = await chooseStyle(text, { ...options, comment: '' }, new Warnings())
   const without = await chooseStyle(text, { ...options, comment: '#' }, new Warnings())
-  const rows = (rows: string[][]) => rows.filter((row) => row.length > 1 || row[0] !== '')
+  const fits = (line: string): boolean => line.split(without.style.delimiter).length === without.width
+  // Where the text begins with comments, the last one can be the header, and rows can begin like them: `#1,Ann`.
+  const above = lines[top - 1]
+  const isHeader =
+    top > 0 && fits(above) && (/^#\S/.test(above) || countHeaderRows(without.rows.filter(isFilled)) === 0)
+  if (isHeader || (top > 0 && between.some((line) => /^#\S/.test(line) && fits(line)))) return ''
   const same = (all: string[][]) => all.length > 1 && all.every((row) => row.length === all[0].length)
+  const table = plain.rows.slice(top > 0 ? findTableStart(plain) : 0)
   return without.width > 1 &&
-    same(rows(without.rows)) &&
-    (without.width > plain.width || !same(rows(plain.rows)))
+    same(without.rows.filter(isFilled)) &&
+    (without.width > plain.width || !same(table.filter(isFilled)))
     ? '#'
     : ''
+}
+
+function isFilled(row: readonly string[]): boolean {
+  return row.length > 1 || row[0] !== ''
 }
 
 /** Whether a row is empty, or a text in its first cell alone. */
@@ -129,6 +149,7 @@ function profileOf(
   rows: string[][],
   width: number,
   { numbers: style, nullTexts = [] }: DelimitedOptions,
+  lineOf: (row: string[]) => number,
 ): ColumnProfile {
   const isMissing = (cell: string): boolean => cell === '' || cell === '\\N' || nullTexts.includes(cell)
   const whole = rows.filter((row) => row.length === width && (width === 1 || !isNote(row)))
@@ -156,6 +177,15 @@ function profileOf(
     }),
     looks: (endsInTotal ? knownOf(whole.slice(0, -1)) : known).map(lookOf),
     endsInTotal,
+    odd: columns.map((cells, k) => {
+      const odd = cells.flatMap((cell, row) => (isMissing(cell) || isJsonNumber(cell) ? [] : [row]))
+      // Numbers that are none are identifiers: 007.
+      const isOdd = odd.length > 0 && !odd.some((row) => /^\d+$/.test(cells[row]))
+      const numbers = known[k].length - odd.length
+      return isOdd && numbers >= PROFILE_ROWS && numbers >= odd.length * 2
+        ? odd.map((row) => ({ line: lineOf(whole[row]), text: cells[row] }))
+        : undefined
+    }),
   }
 }
 
@@ -205,9 +235,9 @@ function columnNames(
     warnings.note(`the header has ${cells.length} names for ${width} columns; the last columns have no name`)
     cells = [...cells, ...Array.from({ length: width - cells.length }, () => '')]
   }
-  if (headerRows === 2 && besides === undefined) {
-    const above = fillRight(cells)
-    cells = above.map((name, k) => `${name.trim()} ${(header[1][k] ?? '').trim()}`)
+  if (headerRows > 1 && besides === undefined) {
+    const rows = [fillRight(cells), ...header.slice(1)]
+    cells = cells.map((_, k) => rows.flatMap((row) => row[k]?.trim() || []).join(' '))
   }
   const used = new Set<string>()
   const suffixes = new Map<string, number>()

@@ -56,8 +56,10 @@ async function chooseDelimiter(
 ): Promise<Candidate> {
   const given = options.delimiter
   const candidates: Candidate[] = []
+  // Semicolons of `&quot;` and `&#39;` delimit nothing.
+  const bare = text.includes('&') ? text.replace(/&(?:[a-z]\w{1,8}|#\d{1,6}|#x[\da-f]{1,5});/gi, '') : text
   for (const delimiter of given ? [given] : [',', '\t', ';', '|', ' ']) {
-    if (given || text.includes(delimiter)) candidates.push(await candidate(text, delimiter, crOnly, options))
+    if (given || bare.includes(delimiter)) candidates.push(await candidate(text, delimiter, crOnly, options))
   }
   if (given) return candidates[0]
   if (areGroupedNumbers(text)) {
@@ -87,9 +89,26 @@ async function chooseDelimiter(
     )
       return rare
   }
-  const inText = candidates.some((c) => c.style.delimiter !== ' ')
+  const inText = candidates.some((c) => c.style.delimiter !== ' ') || hasBlanksAtOnePlace(text)
   if (inText) warnings.note('no delimiter detected; read as one column')
   return candidate(text, NONE, crOnly, options)
+}
+
+/** Lines whose blanks are looked at. */
+const BLANK_LINES = 100
+
+/** Whether runs of blanks end at one place in most lines, as between columns that are aligned. */
+function hasBlanksAtOnePlace(text: string): boolean {
+  const lines = text
+    .slice(0, STYLE_CHARACTERS)
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '')
+    .slice(0, BLANK_LINES)
+  const places = new Map<number, number>()
+  for (const line of lines)
+    for (const { index, 0: run } of line.matchAll(/(?<=\S) {2,}(?=\S)/g))
+      places.set(index + run.length, (places.get(index + run.length) ?? 0) + 1)
+  return lines.length > 2 && [...places.values()].some((count) => count * 2 > lines.length)
 }
 
 const GROUPED = /^\s*[-+]?\d{1,3}(,\d{3})+(\.\d+)?\s*$/
@@ -227,7 +246,16 @@ async function candidate(
   if (style.quote !== '' && !style.collapse) {
     const expected = commonWidth(sample.rows)
     const odd = sample.rows.some((row) => row.length !== expected && row.some((cell) => cell.length > 0))
-    if (odd && expected > 1 && text.includes(style.quote)) sample = readRows(text, style, options, expected)
+    if (odd && expected > 1 && text.includes(style.quote)) {
+      // Rows with stray quotes are read as wide as the header, if all of them can be.
+      const [header] = sample.rows.filter((row) => row.length > 1)
+      const asHeader = header.length < expected ? readRows(text, style, options, header.length) : undefined
+      sample = asHeader?.rows.every(
+        (row) => row.length === header.length || (row.length === 1 && row[0] === ''),
+      )
+        ? asHeader
+        : readRows(text, style, options, expected)
+    }
   }
   if (cut) {
     sample.rows.pop()
@@ -402,5 +430,18 @@ function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
     crOnly,
     skipSpace: (spaced > 0 && spaced >= count(`${d}${quote}`)) || isSpaced(start, delimiter),
     collapse: delimiter === ' ',
+    closed: crOnly ? 0 : closedCells(start, delimiter),
   }
+}
+
+/** The cells of a row, if a delimiter ends the first line and most others; 0 if delimiters only stand between cells. */
+function closedCells(text: string, delimiter: string): number {
+  if (delimiter === ' ' || text.includes('"')) return 0
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
+  if (lines.length <= FEW_ROWS || !lines[0].endsWith(delimiter)) return 0
+  const cells = lines[0].split(delimiter).length - 1
+  const closed = lines.filter(
+    (line) => line.endsWith(delimiter) && line.split(delimiter).length - 1 === cells,
+  )
+  return cells > 1 && closed.length * 2 > lines.length ? cells : 0
 }

@@ -1,6 +1,7 @@
 import { badData } from '../values/warnings.ts'
 import type { Candidate } from './candidate.ts'
 import { countHeaderRows, isDatum } from './header.ts'
+import { SAMPLE_ROWS } from './sample-rows.ts'
 
 /** Throws if the lines above the table look like another table, which would be lost. */
 export function refuseTwoTables(
@@ -24,6 +25,25 @@ export function refuseTwoTables(
     }
     from = to
   }
+}
+
+/** Throws if no rows are below the header, but some above it: they would be lost. */
+export function refuseNoRows(
+  { rows, at }: Candidate,
+  { start, headerRows, before }: { start: number; headerRows: number; before: number },
+  source: string,
+): void {
+  const isRow = (row: readonly string[]): boolean => row.filter((cell) => cell.trim() !== '').length > 1
+  const above = rows.findIndex((row, k) => k < start && !isBlank(row) && isRow(row))
+  if (above < 0 || rows.length >= SAMPLE_ROWS || rows.slice(start + headerRows).some((row) => !isBlank(row)))
+    return
+  const line = (row: number): number => (at[row] ?? row) + 1 + before
+  throw badData(
+    source,
+    { line: line(above) },
+    `${columns(rows[above].length)}, and no rows below line ${line(start)}, which has ${columns(rows[start].length)}: this is no table`,
+    'Give all rows the same number of cells, or say where the table begins: --skip LINES.',
+  )
 }
 
 /** Rows of one width without the columns at their end that are empty in all of them. */
@@ -56,8 +76,10 @@ function looksLikeTable(rows: string[][]): boolean {
   if (width === 1) return numeric[0]
   // Titles exported from spreadsheets: a text and empty cells.
   if (rows.every((row) => row.slice(1).every((cell) => cell.trim() === ''))) return false
-  // Labels with values.
+  // Labels with values, also in rows that are filled up with empty cells.
   if (width === 2 && rows.every((row) => /:\s*$/.test(row[0]))) return false
+  const used = first.map((_, k) => rows.some((row) => row[k].trim() !== ''))
+  if (rows.every((row) => row.some((cell, k) => used[k] && cell.trim() === ''))) return false
   if (width > 2) return true
   return rows.length > MOST_LABELS || numeric.some(Boolean)
 }
@@ -65,6 +87,8 @@ function looksLikeTable(rows: string[][]): boolean {
 /** Index of the first row of the table, after titles, comments and blank lines. */
 export function findTableStart(candidate: Candidate): number {
   const { rows, width, first, quoted } = candidate
+  // The line of a logger of Campbell: its station and program.
+  if (rows.length > 1 && /^TOA(5|CI1)$/.test(rows[0][0])) return 1
   let start = skipLabels(candidate, skipTitle(candidate, first))
   // A header can have fewer cells than the data: R's write.table writes no name for the row names.
   if (width > 1 && start === first && isShortHeader(candidate, start)) start--
@@ -81,6 +105,10 @@ export function findTableStart(candidate: Candidate): number {
     width > 1 &&
     (countHeaderRows(below) === 0 || (/^#\S/.test(last[0]) && !headsNumbers(below)))
   return isHeader ? after - 1 : after
+}
+
+function isFilledRow(row: readonly string[]): boolean {
+  return row.length > 1 || row[0].trim() !== ''
 }
 
 /** Whether the line above the widest rows is their header, and not a title. */
@@ -108,7 +136,10 @@ export function isBlankDelimiter(delimiter: string): boolean {
  * its title: no header is below, or nothing tells it from data and the first line is one word, or all commas are
  * punctuation.
  */
-export function isList({ rows, width, first, style }: Candidate): boolean {
+export function isList({ rows: all, width, first: at, style }: Candidate): boolean {
+  // Blank lines at the beginning do not count.
+  const rows = all.slice(Math.max(0, all.findIndex(isFilledRow)))
+  const first = at - (all.length - rows.length)
   if (first !== 1 || rows[0].length !== 1 || isBlankDelimiter(style.delimiter)) return false
   const below = rows.slice(1).filter((row) => row.length > 1)
   if (below.length === 0 || rows[1].length === 1) return false
@@ -120,6 +151,11 @@ export function isList({ rows, width, first, style }: Candidate): boolean {
     /^\s*-?[\d.]+\s*$/.test(rows[0][0]) &&
     below.every((row) => row.every((cell) => /^\s*-?\d+\.\d+\s*$/.test(cell)))
   )
+    return false
+  // Lists have different lengths, and no list of numbers has semicolons only.
+  const isTable = below.length > 2 && rows.slice(1).every((row) => row.length === width || !isFilledRow(row))
+  if (isTable && width > 2) return false
+  if (isTable && /[;|]/.test(style.delimiter) && below.every((row) => row.every((cell) => isDatum(cell))))
     return false
   if (width === 2 && countHeaderRows(below) === 0) return true
   const isText = below.every((row) => !row.some((cell) => isDatum(cell)))
@@ -157,6 +193,15 @@ function skipTitle({ rows, width }: Candidate, first: number): number {
   if (isTitle) {
     const next = rows.findIndex((row, k) => k > first && !empty(row))
     if (next > 0 && headsNumbers(rows.slice(next))) return next
+  }
+  const gap = rows.findIndex((row, k) => k > first && empty(row))
+  if (gap > 0 && gap <= first + MOST_LABELS && !rows.slice(first, gap).some(full)) {
+    const [header, ...data] = rows.slice(gap).filter((row) => !empty(row))
+    // Labels that are filled up with empty cells, a blank line, and a header over numbers or dates.
+    const isNamed =
+      header?.length === width && new Set(header).size === width && header.every((cell) => isNameOf(cell))
+    const isOver = (k: number): boolean => data.every((row) => isDatum(row[k] ?? ''))
+    if (isNamed && data.length > 0 && header.some((_, k) => isOver(k))) return rows.indexOf(header)
   }
   const blank = rows.findIndex((row, k) => k > first && k <= first + 3 && row.length === 1 && empty(row))
   const below = rows.slice(blank + 1)
@@ -198,6 +243,10 @@ function skipLabels({ rows, width }: Candidate, first: number): number {
       return k
   }
   return first
+}
+
+function isNameOf(cell: string): boolean {
+  return /\p{L}/u.test(cell) && !isDatum(cell)
 }
 
 /** Whether the first row is a header with a name over a column of numbers. */

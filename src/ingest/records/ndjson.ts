@@ -22,6 +22,7 @@ export async function* jsonLines(
     encoding,
     limits = defaultLimits,
   }: Pick<DelimitedOptions, 'source' | 'encoding' | 'limits'>,
+  warnings = new Warnings(),
 ): AsyncGenerator<JsonLine> {
   /** The incomplete last line, in chunks. */
   let rest: Buffer[] = []
@@ -53,7 +54,7 @@ export async function* jsonLines(
       'Give one JSON object or array per line.',
     )
   }
-  for await (const chunk of utf8(input, encoding, source, new Warnings())) {
+  for await (const chunk of utf8(input, encoding, source, warnings, true)) {
     const buf = asBuffer(chunk)
     let start = 0
     for (let end = buf.indexOf(0x0a); end >= 0; end = buf.indexOf(0x0a, start)) {

@@ -1,3 +1,4 @@
+import { listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { bytesText, defaultLimits } from '../../contract/limits.ts'
 import {
@@ -44,6 +45,8 @@ class Column {
 
   constructor(
     readonly name: string,
+    /** What its name would be, if no column before had it. */
+    readonly wanted: string,
     readonly position: number,
   ) {}
 
@@ -126,6 +129,8 @@ function repeatedNull(count: number): Buffer {
 class Table {
   private readonly columns: Column[] = []
   private readonly byName = new Map<string, Column>()
+  /** Columns of members of nested objects: paths of different names can be the same text. */
+  private readonly nested = new Map<string, Column>()
   private readonly names = new Set<string>()
   rows = 0
   private readonly ends = new SliceEnds()
@@ -136,8 +141,9 @@ class Table {
     private readonly options: JsonOptions,
   ) {}
 
-  column(given: string): Column {
-    const known = this.byName.get(given)
+  /** The column of a member. `place`: the names that lead to it, if it is in a nested object. */
+  column(given: string, place?: string): Column {
+    const known = place === undefined ? this.byName.get(given) : this.nested.get(place)
     if (known) return known
     const most = (this.options.limits ?? defaultLimits).columns
     const source = this.options.source ?? 'input'
@@ -146,26 +152,33 @@ class Table {
     if (!given.isWellFormed() || given.includes('\0'))
       throw badData(source, {}, `a column name is not valid text: ${excerpt(given)}`)
     // Column names must be non-empty and unique.
-    let name = given.trim() === '' ? `column_${this.columns.length + 1}` : given
-    for (let n = 2; this.names.has(name); n++) name = `${given}_${n}`
-    const column = new Column(name, this.columns.length)
+    const wanted = given.trim() === '' ? `column_${this.columns.length + 1}` : given
+    let name = wanted
+    for (let n = 2; this.names.has(name); n++) name = `${wanted} (${n})`
+    const column = new Column(name, wanted, this.columns.length)
     this.columns.push(column)
-    this.byName.set(given, column)
+    if (place === undefined) this.byName.set(given, column)
+    else this.nested.set(place, column)
     this.names.add(name)
     this.sink.begin?.([name])
     return column
   }
 
+  /** Adds the columns of a record. */
+  announce(cells: Iterable<Member>): void {
+    for (const [name, , place] of this.options.flatten ? flattened(cells) : cells) this.column(name, place)
+  }
+
   /** Adds a record. Columns that it lacks get null. */
-  async record(cells: Iterable<[string, RawJson]>): Promise<void> {
+  async record(cells: Iterable<Member>): Promise<void> {
     let size = 0
     let hash = 0
-    for (const [name, cell] of this.options.flatten ? flattened(cells) : cells) {
-      const column = this.column(name)
+    for (const [name, cell, place] of this.options.flatten ? flattened(cells) : cells) {
+      const column = this.column(name, place)
       this.fill(column)
       column.add(cell.bytes, this.rows + 1)
       size += cell.bytes.length
-      if (this.isKey(name)) hash = withValue(hash, cell.buf, cell.start, cell.end)
+      if (this.isKey(column.name)) hash = withValue(hash, cell.buf, cell.start, cell.end)
       this.valueCount++
       if (this.valueCount % 256 === 0 && turnIsLong()) await breathe()
     }
@@ -248,6 +261,11 @@ class Table {
     const source = this.options.source ?? 'input'
     if (this.rows === 0 || this.columns.length === 0)
       throw badData(source, {}, 'no rows', 'Give at least one row.')
+    for (const { name, wanted, position } of this.columns)
+      if (name !== wanted)
+        warnings.note(
+          `column ${position + 1} has the duplicate name ${excerpt(wanted)}; renamed to ${excerpt(name)}`,
+        )
     for (const { name, type, seen } of this.columns)
       if (type === 'json' && seen.length > 1)
         warnings.note(
@@ -264,14 +282,35 @@ class Table {
   }
 }
 
-/** The members of a record, with those of its objects in their place: `{"a": {"b": {"c": 1}}}` gives `a.b.c`. */
-function* flattened(cells: Iterable<[string, RawJson]>, above = ''): Generator<[string, RawJson]> {
-  for (const [name, cell] of cells) {
+/** A value with the name of its column and, of a nested object, its place, which no other value of the record has. */
+type Member = [name: string, cell: RawJson, place?: string]
+
+/**
+ * The members of a record, with those of its objects in their place: `{"a": {"b": {"c": 1}}}` gives `a.b.c`. A member
+ * `a.b.c` of the record itself is another one.
+ */
+function* flattened(cells: Iterable<Member>, above = '', placeAbove = ''): Generator<Member> {
+  for (const [name, cell, given] of cells) {
     const path = above + name
+    const place = given ?? `${placeAbove}${name.length}:${name}`
     const members = cell.kind === 'object' ? cell.entries() : undefined
     // An empty object is a value: it has no members to show.
-    if (members && members.size > 0) yield* flattened(members, `${path}.`)
-    else yield [path, cell]
+    if (members && members.size > 0) yield* flattened(members, `${path}.`, place)
+    else yield [path, cell, above === '' ? given : place]
+  }
+}
+
+function propertiesOf(feature: RawJson): Iterable<Member> {
+  const properties = feature.get('properties')
+  return properties?.kind === 'object' ? properties.entries() : []
+}
+
+/** A feature of GeoJSON as a record: its properties, and then what else it has. */
+function* featureMembers(feature: RawJson): Generator<Member> {
+  yield* propertiesOf(feature)
+  for (const [name, cell] of feature.entries()) {
+    const isShown = name === 'type' || (name === 'properties' && /^(object|null)$/.test(cell.kind))
+    if (!isShown) yield [name, cell, `feature ${name}`]
   }
 }
 
@@ -279,11 +318,12 @@ function* flattened(cells: Iterable<[string, RawJson]>, above = ''): Generator<[
 export async function ingestLines(input: Bytes, options: JsonOptions, sink: SliceSink): Promise<Ingested> {
   const table = new Table(sink, options)
   const { source, encoding, limits } = options
-  for await (const { value } of jsonLines(input, { source, encoding, limits })) {
+  const warnings = new Warnings()
+  for await (const { value } of jsonLines(input, { source, encoding, limits }, warnings)) {
     if (value.kind === 'object') await table.record(value.entries())
     else await table.record(byPosition(value))
   }
-  return table.end(new Warnings())
+  return table.end(warnings)
 }
 
 function* byPosition(row: RawJson): Generator<[string, RawJson]> {
@@ -302,7 +342,7 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
   let size = 0
   const { limits = defaultLimits } = options
   const most = limits.json_body_bytes
-  const text = utf8(input, options.encoding, source, warnings)[Symbol.asyncIterator]()
+  const text = utf8(input, options.encoding, source, warnings, true)[Symbol.asyncIterator]()
   for (;;) {
     const { value: part, done } = await text.next()
     if (done) break
@@ -344,9 +384,24 @@ async function* following(parts: Uint8Array[], rest: AsyncIterator<Uint8Array>):
   }
 }
 
+/** The features of GeoJSON, if an object is a collection of them. */
+function featuresIn(members: ReadonlyMap<string, RawJson>): RawJson | undefined {
+  const type = members.get('type')
+  const features = members.get('features')
+  return type?.kind === 'string' && type.value() === 'FeatureCollection' && features?.kind === 'array'
+    ? features
+    : undefined
+}
+
 const SHAPES = 'Give [{"a": 1, "b": 2}, …], {"a": [1, …], "b": [2, …]}, or rows as arrays.'
 
-async function readItems(json: RawJson, table: Table, source: string, most: number): Promise<void> {
+async function readItems(
+  json: RawJson,
+  table: Table,
+  source: string,
+  most: number,
+  membersOf = (record: RawJson): Iterable<Member> => record.entries(),
+): Promise<void> {
   let kind: RawJson['kind'] | undefined
   let names: string[] | undefined
   let at = 0
@@ -354,7 +409,7 @@ async function readItems(json: RawJson, table: Table, source: string, most: numb
     at++
     kind ??= item.kind
     if (item.kind === 'null' && kind === 'object') continue
-    if (item.kind === 'object' && kind === 'object') await table.record(item.entries())
+    if (item.kind === 'object' && kind === 'object') await table.record(membersOf(item))
     else if (item.kind === 'array' && kind === 'array') {
       if (at === 1) {
         names = namesIn(cellsOf(item, most, source))
@@ -424,6 +479,26 @@ async function readMembers(
       'this is a figure, not a table',
       'To make a plot of it, use: gridline plot create',
     )
+  if (members.has('nbformat') && members.get('cells')?.kind === 'array')
+    throw badData(
+      source,
+      {},
+      'this is a notebook, not a table',
+      'Write its tables to files, for example with df.to_csv("table.csv").',
+    )
+  const features = featuresIn(members)
+  if (features) {
+    const others = [...members.keys()].filter((name) => name !== 'type' && name !== 'features')
+    if (others.length > 0)
+      warnings.note(`only features was read: the other members are not a table (${listed(others, 10)})`)
+    // The geometry is the last column, also where later features have more properties.
+    for (const feature of features.items()) {
+      table.announce(propertiesOf(feature))
+      if (turnIsLong()) await breathe()
+    }
+    await readItems(features, table, source, most, featureMembers)
+    return
+  }
   const arrays = [...members].filter(([, member]) => member.kind === 'array')
   const [only] = arrays
   const first: RawJson | undefined = only?.[1].items().next().value

@@ -23,20 +23,28 @@ const signatures: [string, string][] = [
 
 /**
  * Converts text to UTF-8 without a byte order mark, NUL bytes and a final Ctrl-Z. Detects byte order marks, UTF-16
- * without one, UTF-8, and guesses the encoding if bytes are not valid UTF-8. Throws for binary data.
+ * without one, UTF-8, and guesses the encoding if bytes are not valid UTF-8. Throws for binary data, and with `isJson` at
+ * the first NUL byte.
  */
 export async function* utf8(
   source: Bytes,
   given: string | undefined,
   name: string,
   warnings: Warnings,
+  isJson = false,
 ): AsyncGenerator<Uint8Array> {
   const { head, whole } = await peek(source, 4096)
   const encoding = given ? encodingNamed(given) : guessEncoding(head, name)
   if (encoding === 'utf-8') {
     const lines: LineCount = { seen: 1 }
     yield* withoutEndMark(
-      checkedUtf8(withoutNul(whole, lines, name, warnings), lines, given !== undefined, name, warnings),
+      checkedUtf8(
+        withoutNul(whole, lines, name, warnings, isJson),
+        lines,
+        given !== undefined,
+        name,
+        warnings,
+      ),
       warnings,
     )
     return
@@ -60,6 +68,7 @@ async function* withoutNul(
   lines: LineCount,
   name: string,
   warnings: Warnings,
+  isJson: boolean,
 ): AsyncGenerator<Uint8Array> {
   let held = false
   for await (const piece of source) {
@@ -71,6 +80,13 @@ async function* withoutNul(
       yield chunk
       continue
     }
+    if (isJson)
+      throw badData(
+        name,
+        { line: first + newlinesIn(chunk.subarray(0, chunk.indexOf(NUL))) },
+        'a NUL byte, which JSON does not have',
+        'Write the file again: in a text of JSON, that character is \\u0000.',
+      )
     const out = Buffer.allocUnsafe(chunk.length + 1)
     let at = 0
     for (const c of chunk) {
@@ -131,6 +147,13 @@ function guessEncoding(head: Buffer, name: string): string {
       'Export the table as CSV, or save it as .xlsx.',
     )
   }
+  if (isSqlDump(start))
+    throw badData(
+      name,
+      {},
+      'these are statements of SQL, not delimited text',
+      'Export the table as CSV, for example with: \\copy TABLE to table.csv csv header',
+    )
   if (!head.includes(0)) return 'utf-8'
   // ASCII text in UTF-16: every other byte is zero.
   const zeros = [0, 0]
@@ -152,6 +175,18 @@ function guessEncoding(head: Buffer, name: string): string {
   )
     return 'utf-8'
   throw binary(head, 0, 1, name)
+}
+
+/** Whether a text begins as dumps of databases do. */
+function isSqlDump(start: string): boolean {
+  return (
+    /^(?:\xef\xbb\xbf)?\s*(?:--|\/\*|(?:COPY|INSERT\s+INTO|CREATE\s+TABLE|BEGIN|SET|PRAGMA|DROP\s+TABLE)\b)/i.test(
+      start,
+    ) &&
+    /^(?:-- (?:PostgreSQL|MySQL|MariaDB) |COPY\s.+\sFROM\s+stdin|INSERT\s+INTO\s.+\sVALUES\b|CREATE\s+TABLE\s)/im.test(
+      start,
+    )
+  )
 }
 
 /** The fraction of bytes of a text that can be NUL, and how many can be in a short one. */

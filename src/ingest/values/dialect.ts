@@ -16,6 +16,8 @@ export interface Dialect {
   skipSpace: boolean
   /** Consecutive delimiters count as one, for columns aligned with spaces. */
   collapse: boolean
+  /** The cells of a row, if a delimiter ends each row: then a line that ends before goes on. */
+  closed?: number
   /** Number of lines to skip above the header (title, comments, `sep=;`). */
   preamble: number
   /** Number of header rows: 0, 1, or 2 if the second contains units or a second level of names. */
@@ -54,6 +56,7 @@ export function noDialect(names: string[]): Dialect {
       grouped: [],
       looks: [],
       endsInTotal: false,
+      odd: [],
     },
   }
 }
@@ -72,6 +75,8 @@ export interface ColumnProfile {
   endsInTotal: boolean
   /** What texts look like. */
   looks: (Look | undefined)[]
+  /** The values that are no numbers, with their lines, if most values are. */
+  odd: (readonly { line: number; text: string }[] | undefined)[]
 }
 
 /** The type of a column's values: numbers, texts, booleans, dates and times as texts, or any JSON. Nulls are allowed in all types. */

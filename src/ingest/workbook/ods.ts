@@ -4,7 +4,7 @@ import type { Spooled } from '../archive/spool.ts'
 import { bomb, isBomb } from '../archive/unpack.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
-import { noteEmpty, type Sheet, SheetWriter, spooledSheet } from './sheet-csv.ts'
+import { clockOf, noteEmpty, noteUncomputed, type Sheet, SheetWriter, spooledSheet } from './sheet-csv.ts'
 import { areaOf, MOST_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
 import { parsing, readPart, type Visitor } from './xml-parts.ts'
 
@@ -123,7 +123,9 @@ function rowsOf(
   let value: string | undefined
   let text: string | undefined
   let inParagraph = false
-  /** Notes on cells, which hold paragraphs of their own. */
+  /** Whether the cell has a formula without a value. */
+  let isUncomputed = false
+  /** Notes on cells, which hold paragraphs of their own, and phonetic hints: they are no part of the text. */
   let notes = 0
   const isHere = (): boolean => depth === 1 && isWanted(visitor.closed)
   /** Adds to the text of the cell: of many parts, each of which is short. */
@@ -133,6 +135,7 @@ function rowsOf(
   }
   const addCell = (): void => {
     const cell = value ?? text
+    if (cell === undefined && isUncomputed) noteUncomputed(number + 1, column, warnings)
     if (cell !== undefined && cell !== '') {
       size += cell.length * Math.max(0, Math.min(repeated, MOST_COLUMNS - column))
       if (size > MOST_ROW_CHARACTERS) throw tooLarge(visitor.closed)
@@ -160,9 +163,12 @@ function rowsOf(
         case 'table:covered-table-cell':
           repeated = times(attributes['table:number-columns-repeated'])
           value = cellValue(attributes, number + 1, warnings)
+          isUncomputed =
+            attributes['table:formula'] !== undefined && attributes['office:value-type'] === undefined
           text = undefined
           break
         case 'office:annotation':
+        case 'text:ruby-text':
           notes++
           break
         case 'text:p':
@@ -188,7 +194,7 @@ function rowsOf(
     close(name: string) {
       if (name === 'table:table' && --depth === 0) visitor.closed++
       if (!isHere()) return
-      if (name === 'office:annotation') notes--
+      if (name === 'office:annotation' || name === 'text:ruby-text') notes--
       else if (name === 'text:p') inParagraph = false
       else if (name === 'table:table-cell' || name === 'table:covered-table-cell') {
         addCell()
@@ -212,6 +218,20 @@ function times(attribute: string | undefined): number {
   return Number.isInteger(count) && count > 0 ? count : 1
 }
 
+/**
+ * A duration in ISO 8601 as hours, minutes and seconds: `PT6H9M3.5S` is 06:09:03.5, `P1DT2H` is 26:00:00. One with
+ * months or years, which have no fixed length, stays as it is.
+ */
+function clockIn(duration = ''): string {
+  const match = /^(-?)P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:[.,]\d*)?)S)?)?$/.exec(
+    duration,
+  )
+  if (!match) return duration
+  const [days, hours, minutes, seconds] = match.slice(2).map((part = '0') => Number(part.replace(',', '.')))
+  const ms = Math.round((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000)
+  return clockOf(match[1] === '' ? ms : -ms)
+}
+
 /** The value of a cell that is no text: numbers as they are, dates in ISO 8601, times as 10:30:00. */
 function cellValue(attributes: Record<string, string>, line: number, warnings: Warnings): string | undefined {
   switch (attributes['office:value-type']) {
@@ -223,12 +243,8 @@ function cellValue(attributes: Record<string, string>, line: number, warnings: W
       return attributes['office:boolean-value']
     case 'date':
       return attributes['office:date-value']?.replace('T', ' ')
-    case 'time': {
-      const [, sign, hours, minutes, seconds] =
-        /^(-?)PT(\d+)H(\d+)M(\d+)(?:[.,]\d+)?S$/.exec(attributes['office:time-value'] ?? '') ?? []
-      if (hours === undefined) return attributes['office:time-value']
-      return `${sign}${hours.padStart(2, '0')}:${minutes}:${seconds}`
-    }
+    case 'time':
+      return clockIn(attributes['office:time-value'])
     default:
       if (attributes['calcext:value-type'] !== 'error') return undefined
       warnings.count('error', line, (where) => `formula errors were read as null: ${where}`)

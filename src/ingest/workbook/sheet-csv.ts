@@ -223,6 +223,26 @@ export function noteEmpty(
   )
 }
 
+/** Notes a formula whose value is not in the file, as libraries write them. `column` counts from 0. */
+export function noteUncomputed(line: number, column: number, warnings: Warnings): void {
+  const cell = `${columnName(column)}${line}`
+  warnings.count(
+    'formula',
+    line,
+    (where) =>
+      `formulas without a stored value were read as null: ${where}, the first one in cell ${cell}; open the file in a spreadsheet program and save it, to store them`,
+  )
+}
+
+/** Hours, minutes and seconds of so many milliseconds, with as many digits as they need: `26:03:04.5`. */
+export function clockOf(ms: number): string {
+  const all = Math.abs(ms)
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
+  const fraction = (all % 1000) / 1000
+  const seconds = Math.floor(all / 1000)
+  return `${ms < 0 ? '-' : ''}${two(seconds / 3600)}:${two((seconds % 3600) / 60)}:${two(seconds % 60)}${String(fraction).slice(1)}`
+}
+
 function quoted(text: string): string {
   return /[",\n\r]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -6,7 +6,7 @@ import type { Spooled } from '../archive/spool.ts'
 import { bomb, isBomb } from '../archive/unpack.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
-import { noteEmpty, type Sheet, SheetWriter, spooledSheet } from './sheet-csv.ts'
+import { clockOf, noteEmpty, noteUncomputed, type Sheet, SheetWriter, spooledSheet } from './sheet-csv.ts'
 import { areaOf, columnOf, MOST_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
 import { local, parsing, readPart, type Visitor } from './xml-parts.ts'
 
@@ -16,8 +16,8 @@ const MOST_TEXT_BYTES = 64 * 1024 * 1024
 const MOST_CELL_CHARACTERS = 8 * 1024 * 1024
 const DAY_MS = 86_400_000
 
-/** What a number format shows: dates, durations, or integers with leading zeros up to a width. */
-type Style = 'date' | 'duration' | number | undefined
+/** What a number format shows: days, times of day, durations, or integers with leading zeros up to a width. */
+type Style = 'date' | 'time' | 'duration' | number | undefined
 
 interface Workbook {
   texts: string[]
@@ -181,10 +181,10 @@ function unescaped(text: string): string {
 
 /** Built-in number formats for dates and durations. Formats from 164 on are defined in the workbook. */
 const builtIn = new Map<number, Style>([
-  ...[
-    14, 15, 16, 17, 18, 19, 20, 21, 22, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 45, 47, 50, 51, 52, 53, 54,
-    55, 56, 57, 58,
-  ].map((id): [number, Style] => [id, 'date']),
+  ...[14, 15, 16, 17, 22, 27, 28, 29, 30, 31, 34, 35, 36, 50, 51, 52, 53, 54, 55, 56, 57, 58].map(
+    (id): [number, Style] => [id, 'date'],
+  ),
+  ...[18, 19, 20, 21, 32, 33, 45, 47].map((id): [number, Style] => [id, 'time']),
   [46, 'duration'],
 ])
 
@@ -210,13 +210,16 @@ async function dateStyles(member: ArchiveEntry | undefined, source: string): Pro
   return styles
 }
 
-/** Whether a number format shows dates or durations, by its letters outside of quotes and brackets. */
+/** Whether a number format shows days, times or durations, by its letters outside of quotes and brackets. */
 function formatKind(code: string): Style {
   // As for postal codes: 00000. Fewer zeros are hours and months.
   if (/^0{4,20}$/.test(code)) return code.length
   const bare = code.replace(/"[^"]*"|\\.|_.|\*./g, '')
   if (/\[(h+|m+|s+)\]/i.test(bare)) return 'duration'
-  return /[ymdhs]/i.test(bare.replace(/\[[^\]]*\]/g, '').replace(/general/gi, '')) ? 'date' : undefined
+  const letters = bare.replace(/\[[^\]]*\]/g, '').replace(/general/gi, '')
+  if (!/[ymdhs]/i.test(letters)) return undefined
+  // An m is a month, but minutes next to hours or seconds.
+  return /[hs]/i.test(letters) && !/[yd]|m{3}/i.test(letters) ? 'time' : 'date'
 }
 
 interface Cell {
@@ -228,7 +231,7 @@ interface Cell {
 /** A visitor that calls `take` for each non-empty row: cells by column, filled cells, row number. */
 function cells(
   take: (row: (Cell | undefined)[], filled: number, number: number) => void,
-  noValue: (number: number) => void,
+  noValue: (number: number, column: number) => void,
   tooLong: (number: number) => Problem,
 ): Visitor {
   let number = 0
@@ -237,9 +240,9 @@ function cells(
   let column = -1
   let cell: Cell | undefined
   let inValue = false
-  /** Whether the cell has a formula, and a stored value. */
+  /** Phonetic hints around the place that is read, whose texts are not part of the cell. */
+  let hint = 0
   let hasFormula = false
-  let hasValue = false
   return {
     open({ name, attributes }) {
       const tag = local(name)
@@ -254,11 +257,10 @@ function cells(
         column = attributes.r ? columnOf(attributes.r) : column + 1
         cell = { type: attributes.t ?? 'n', style: Number(attributes.s ?? -1), text: '' }
         hasFormula = false
-        hasValue = false
       } else if (tag === 'f') hasFormula = true
-      if (tag === 't' || (tag === 'v' && cell?.type !== 'inlineStr')) {
+      else if (tag === 'rPh') hint++
+      if ((tag === 't' && hint === 0) || (tag === 'v' && cell?.type !== 'inlineStr')) {
         inValue = true
-        hasValue = true
       }
     },
     text(text) {
@@ -270,11 +272,12 @@ function cells(
     close(name) {
       const tag = local(name)
       if (tag === 'v' || tag === 't') inValue = false
+      else if (tag === 'rPh') hint--
       else if (tag === 'c') {
         if (cell && cell.text !== '' && column >= 0 && column < 16_384) {
           row[column] = cell
           filled++
-        } else if (hasFormula && !hasValue) noValue(number)
+        } else if (hasFormula && cell?.type !== 'str') noValue(number, column)
         cell = undefined
       } else if (tag === 'row' && row.length > 0) take(row, filled, number)
     },
@@ -290,13 +293,7 @@ async function* sheetCsv(
   warnings: Warnings,
 ): AsyncGenerator<Uint8Array> {
   const textOf = (cell: Cell | undefined, line: number): string => cellText(cell, book, line, warnings)
-  const noValue = (line: number): void =>
-    warnings.count(
-      'formula',
-      line,
-      (where) =>
-        `formulas without a stored value were read as null: ${where}; open the workbook in a spreadsheet program and save it, to store them`,
-    )
+  const noValue = (line: number, column: number): void => noteUncomputed(line, column, warnings)
   const tooLong = (line: number): Problem =>
     badData(
       source,
@@ -330,7 +327,7 @@ function cellText(cell: Cell | undefined, book: Workbook, line: number, warnings
       if (!Number.isFinite(number)) return text
       const kind = book.dates[style]
       if (typeof kind === 'number') return padded(number, kind, line, warnings)
-      if (kind) return moment(number, kind, book.from1904)
+      if (kind) return moment(number, kind, book.from1904, () => noteDayless(line, warnings))
       // Keep integers with more digits than a double can represent.
       return /^-?\d{16,}$/.test(text) ? text : String(number)
     }
@@ -350,17 +347,30 @@ function padded(number: number, width: number, line: number, warnings: Warnings)
   return String(number).padStart(width, '0')
 }
 
+function noteDayless(line: number, warnings: Warnings): void {
+  warnings.count(
+    'dayless',
+    line,
+    (where) =>
+      `dates of the day 0, which is no day, were read as null, or as the time that they have: ${where}`,
+  )
+}
+
 /**
  * Formats a serial date (days since 1900, with Excel's non-existent leap day, or since 1904) as date, time or
- * both.
+ * both. `dayless` is called for a date without a day: 0 is the day before the first one of 1900.
  */
-function moment(serial: number, kind: 'date' | 'duration', from1904: boolean): string {
+function moment(
+  serial: number,
+  kind: 'date' | 'time' | 'duration',
+  from1904: boolean,
+  dayless: () => void,
+): string {
   const ms = Math.round(serial * DAY_MS)
-  if (kind === 'duration' || (serial >= 0 && serial < 1)) {
-    const sign = ms < 0 ? '-' : ''
-    const seconds = Math.round(Math.abs(ms) / 1000)
-    const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
-    return `${sign}${two(seconds / 3600)}:${two((seconds % 3600) / 60)}:${two(seconds % 60)}`
+  if (kind === 'duration' || (kind === 'time' && serial < 1)) return clockOf(ms)
+  if (serial >= 0 && serial < 1 && !from1904) {
+    dayless()
+    return ms === 0 ? '' : clockOf(ms)
   }
   const first = from1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, serial < 60 ? 31 : 30)
   const at = new Date(first + ms)
