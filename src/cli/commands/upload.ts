@@ -619,9 +619,15 @@ async function preview(
   const target = await lookupIfThere(client, path, parent)
   const isSame = target !== undefined && (await sender.isUnchanged({ file, folders }))
   const isNameless = file === '-' && options.name === undefined
-  const isTried = !isSame && !isNameless && (input.size ?? 0) <= MOST_TRIED
-  const tried = isTried ? await sender.try({ file, folders }, input) : undefined
-  if (!isTried && !isSame && !isNameless)
+  // A new grid on this machine is as it is read here. Anything else depends on what is stored, and on quotas.
+  const { server } = await context.connect()
+  const { draft, key, checks } = options
+  const isKnown =
+    server === undefined && !target && draft === undefined && key === undefined && checks === undefined
+  const isSettled = isSame || isNameless || isKnown
+  const tried =
+    isSettled || (input.size ?? 0) > MOST_TRIED ? undefined : await sender.try({ file, folders }, input)
+  if (!tried && !isSettled)
     context.messages.note(`${input.name} is only read here, since it is large: the server may refuse it`)
   const doubts = all.filter((warning) => !isNotice(warning))
   if (!tried && options.strict && doubts.length > 0)

@@ -31,6 +31,8 @@ const DECIMAL_COMMA = /^-?\d+(\.\d{3})*,\d+$/
 
 /** Of more rows, a word such as total is a category. */
 const MOST_TOTALS = 20
+/** Rows among which totals are looked for: people add them to short tables. */
+const MAX_TOTALED_ROWS = 10_000
 
 /** The cells of a header that can be repeated further down. */
 export function headerOf({ repeated }: Dialect): Buffer[] | undefined {
@@ -100,7 +102,7 @@ export class DelimitedTable {
         await this.addRows(buf, skip, tokenizer.rows)
         refuseSecondTable(tokenizer, buf, this.builders, source)
         this.keepLast(buf)
-        this.keepTotals(buf, skip)
+        if (this.rows < MAX_TOTALED_ROWS) this.keepTotals(buf, skip)
         this.rows += count
         if (isSparse(this.rows, width, this.rows * width - tokenizer.missing))
           throw sparse(
@@ -280,7 +282,7 @@ export class DelimitedTable {
       )
     }
     const among = this.totals.filter(({ line }) => line !== this.last?.line)
-    if (among.length > 0 && among.length <= Math.min(MOST_TOTALS, rows / 3)) {
+    if (rows <= MAX_TOTALED_ROWS && among.length > 0 && among.length <= Math.min(MOST_TOTALS, rows / 3)) {
       const [{ line, text }] = among
       const which =
         among.length === 1
