@@ -308,13 +308,18 @@ async function keysOf(
   const keys = new Keys(only?.count ?? snap.rows, isMoments(column.type))
   let row = 0
   let place = 0
+  let read = 0
   for await (const text of columnText(snap, column, undefined, 1)) {
     const piece = Buffer.from(text.buffer, text.byteOffset, text.length)
     if (piece.length === 1 && piece[0] === COMMA) continue
     for (let i = skipBlanks(piece, 0); i < piece.length; row++) {
       const end = endOf(piece, i)
       if (!only || only.has(row)) keys.add(place++, piece, i, end)
-      if (work.spend(end - i)) await work.pause()
+      read += end - i
+      if (read > READ_CHARACTERS) {
+        if (work.spend(read)) await work.pause()
+        read = 0
+      }
       i = skipBlanks(piece, skipBlanks(piece, end) + 1)
     }
     await work.pause()
@@ -323,6 +328,8 @@ async function keysOf(
 }
 
 const COMMA = 0x2c
+/** Characters that are read before the work of reading them is counted. */
+const READ_CHARACTERS = 20_000
 /** Rows that are sorted, or merged, without letting others have their turn. */
 const RUN = 4096
 /** Comparisons for each row of a run. */
@@ -349,7 +356,7 @@ export async function mergeSort(
       for (let at = low; at < high; at++) {
         if (left < middle && (right >= high || compare(from[left], from[right]) <= 0)) to[at] = from[left++]
         else to[at] = from[right++]
-        if (work.spend(1)) await work.pause()
+        if ((at & (RUN - 1)) === 0 && work.spend(RUN)) await work.pause()
       }
     }
     ;[from, to] = [to, from]

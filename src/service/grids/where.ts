@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import { turnIsLong, Work } from '../../json/index.ts'
+import { Work } from '../../json/index.ts'
 import { boundWhere, type RowTest, type Scalar, type Where } from '../../query/index.ts'
 import { familyOf } from '../store/column-types.ts'
 import type { ColumnType } from '../store/schema.ts'
@@ -15,6 +15,8 @@ export function testOf(where: Where, columns: readonly { name: string; type: Col
   )
 }
 
+/** Characters of a text that count as one step. */
+const SHORT = 64
 /** Rows of which all columns are loaded together. */
 const RUN = 256
 
@@ -24,7 +26,7 @@ const RUN = 256
  */
 export async function matchingRows(
   snap: Snapshot,
-  { columns, test, cost }: RowTest,
+  { columns, test, steps, reads }: RowTest,
   work = new Work(),
   most = Number.POSITIVE_INFINITY,
 ): Promise<RowSet> {
@@ -34,6 +36,9 @@ export async function matchingRows(
   })
   const found = new RowSet(snap.rows)
   const { row_work } = work.limits
+  const hasTexts = columns.some((name) =>
+    ['text', 'json'].includes(familyOf(snap.columns.find((one) => one.name === name)!.type)),
+  )
   const row: Scalar[] = readers.map(() => null)
   try {
     for (let first = 0; first < snap.rows && found.count < most; ) {
@@ -44,18 +49,30 @@ export async function matchingRows(
       }
       for (let k = 0; k < count && found.count < most; k++) {
         for (let c = 0; c < readers.length; c++) row[c] = readers[c].next()
-        const units = cost(row)
-        if (units > row_work) throw tooMuch(first + k, units, row_work)
+        if (hasTexts) {
+          const characters = longTexts(row, reads)
+          if (characters > row_work) throw tooMuch(first + k, characters, row_work)
+          if (characters > 0 && work.spend(characters)) await work.pause()
+        }
         if (test(row)) found.add(first + k)
-        if (work.spend(units)) await work.pause()
       }
       first += count
-      if (turnIsLong()) await work.pause()
+      if (work.spend(count * steps)) await work.pause()
     }
   } finally {
     await Promise.all(readers.map((reader) => reader.close()))
   }
   return found
+}
+
+/** Characters of the long texts of a row, each as often as it is read. */
+function longTexts(row: readonly Scalar[], reads: readonly number[]): number {
+  let characters = 0
+  for (let c = 0; c < row.length; c++) {
+    const value = row[c]
+    if (typeof value === 'string' && value.length > SHORT) characters += value.length * reads[c]
+  }
+  return characters
 }
 
 function tooMuch(row: number, units: number, most: number): Problem {
