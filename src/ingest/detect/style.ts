@@ -31,6 +31,7 @@ export async function chooseStyle(
 
 /** Decides whether lone CRs end rows: if there is no LF, or if the rows are more uniform that way. */
 async function withLineEnds(text: string, options: DelimitedOptions, warnings: Warnings): Promise<Candidate> {
+  if (!text.includes('\r')) return chooseDelimiter(text, options, false, warnings)
   const ends = { lf: 0, cr: 0 }
   let quoted = false
   for (let i = 0; i < text.length; i++) {

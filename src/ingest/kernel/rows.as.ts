@@ -449,6 +449,9 @@ function numberColumn(index: i32, from: i32, to: i32): i32 {
   return out
 }
 
+const PLACES = i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+const REVERSED = i8x16(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8)
+
 function textColumn(index: i32, from: i32, to: i32): i32 {
   const step = width << 2
   let k = (from * width + index) << 2
@@ -459,11 +462,15 @@ function textColumn(index: i32, from: i32, to: i32): i32 {
   let low = 0
   let lowEnd = 0
   let lowFirst: u64 = 0
+  let lowSecond: u64 = 0
   let lowCertain: u64 = 0
+  let lowFlags = 0
   let high = 0
   let highEnd = 0
   let highFirst: u64 = 0
+  let highSecond: u64 = 0
   let highCertain: u64 = 0
+  let highFlags = 0
   let r = from
   for (; r < to; r++, k += step) {
     const start = load<i32>(STARTS + k)
@@ -501,42 +508,62 @@ function textColumn(index: i32, from: i32, to: i32): i32 {
       store<u16>(out, 0x2c22)
       out += 2
     }
-    const first = prefix(start, end)
+    // The first 16 bytes, as two numbers whose order is theirs.
+    let head = v128.load(start)
+    if (length < 16) head = v128.and(head, i8x16.lt_u(PLACES, i8x16.splat(<i8>length)))
+    head = i8x16.swizzle(head, REVERSED)
+    const first = <u64>i64x2.extract_lane(head, 0)
+    const second = <u64>i64x2.extract_lane(head, 1)
     const known = packed & ESCAPED ? certain(first) : u64.MAX_VALUE
     if (lowAt < 0) {
       low = high = start
       lowEnd = highEnd = end
       lowFirst = highFirst = first
+      lowSecond = highSecond = second
       lowCertain = highCertain = known
+      lowFlags = highFlags = packed
       lowAt = highAt = r
       continue
     }
-    const toLow = known & lowCertain
-    const toHigh = known & highCertain
-    let isLower = (first & toLow) < (lowFirst & toLow)
-    let isHigher = (first & toHigh) > (highFirst & toHigh)
-    if ((first & toLow) == (lowFirst & toLow))
+    let isLower = false
+    let isHigher = false
+    if (((packed | lowFlags | highFlags) & ESCAPED) == 0) {
       isLower =
-        (packed | load<i32>(ENDS + ((lowAt * width + index) << 2))) & ESCAPED
-          ? isBeforeUnquoted(start, end, low, lowEnd)
-          : isBefore(start, end, low, lowEnd)
-    if ((first & toHigh) == (highFirst & toHigh))
+        first != lowFirst
+          ? first < lowFirst
+          : second != lowSecond
+            ? second < lowSecond
+            : isBefore(start, end, low, lowEnd)
       isHigher =
-        (packed | load<i32>(ENDS + ((highAt * width + index) << 2))) & ESCAPED
-          ? isBeforeUnquoted(high, highEnd, start, end)
-          : isBefore(high, highEnd, start, end)
+        first != highFirst
+          ? first > highFirst
+          : second != highSecond
+            ? second > highSecond
+            : isBefore(high, highEnd, start, end)
+    } else {
+      const toLow = known & lowCertain
+      const toHigh = known & highCertain
+      isLower = (first & toLow) < (lowFirst & toLow)
+      isHigher = (first & toHigh) > (highFirst & toHigh)
+      if ((first & toLow) == (lowFirst & toLow)) isLower = isBeforeUnquoted(start, end, low, lowEnd)
+      if ((first & toHigh) == (highFirst & toHigh)) isHigher = isBeforeUnquoted(high, highEnd, start, end)
+    }
     if (isLower) {
       low = start
       lowEnd = end
       lowFirst = first
+      lowSecond = second
       lowCertain = known
+      lowFlags = packed
       lowAt = r
     }
     if (isHigher) {
       high = start
       highEnd = end
       highFirst = first
+      highSecond = second
       highCertain = known
+      highFlags = packed
       highAt = r
     }
   }
@@ -762,10 +789,10 @@ function prefix(i: i32, end: i32): u64 {
   return bswap(v)
 }
 
-/** Whether text [a, b) comes before [c, d), of which the first 8 bytes are the same. */
+/** Whether text [a, b) comes before [c, d), of which the first 16 bytes are the same. */
 function isBefore(a: i32, b: i32, c: i32, d: i32): bool {
-  let i = a + 8
-  let k = c + 8
+  let i = a + 16
+  let k = c + 16
   for (; i < b && k < d; i += 8, k += 8) {
     const x = prefix(i, b)
     const y = prefix(k, d)

@@ -247,7 +247,8 @@ function readingIn(buf: Uint8Array, start: number, end: number, kept: Map<string
   const text = Buffer.from(buf.buffer, buf.byteOffset + start, end - start).toString('utf8')
   const known = kept.get(text)
   if (known) return known
-  const isDate = isWrittenAsDate(text)
+  // Every date has a year of four digits: names of months in other languages are looked up for nothing else.
+  const isDate = /\d{4}/.test(text) && isWrittenAsDate(text)
   const clear = (order: DateOrder): string | undefined => {
     if (!isDate) return undefined
     const found = isoDate(text, order)
