@@ -144,6 +144,12 @@ export const uploadHeaders = {
   Flatten: s.optional(
     s.boolean({ description: 'Of JSON: whether members of nested objects become columns, at every level.' }),
   ),
+  'As-Written': s.optional(
+    s.boolean({
+      description:
+        'Whether dates and booleans keep each character: those that are stored in another way, such as 1/2/2024 or TRUE, are text.',
+    }),
+  ),
   Decimal: s.optional(s.string({ description: 'Percent-encoded decimal separator: `.` (default) or `,`.' })),
   Thousands: s.optional(
     s.string({ description: 'Percent-encoded thousands separator: a character, or `space`. Default: none.' }),

@@ -233,3 +233,13 @@ it.each([
 ])('--column d:date refuses %s, which is no date or has two meanings', async (written) => {
   await expect(read(`d,n\n${written},1\n`, types({ d: 'date' }))).rejects.toThrow(/date/)
 })
+
+it('with --as-written, dates and booleans keep each character', async () => {
+  const text = 'd,b,n,iso,e\n1/2/2024,TRUE,1.10,2024-01-02,\n13/2/2024,false,2,2024-01-03,x\n'
+  const { rows, types: found, warnings } = await read(text, { asWritten: true })
+  expect(rows).toEqual([
+    ['1/2/2024', 'TRUE', 1.1, '2024-01-02', null],
+    ['13/2/2024', 'false', 2, '2024-01-03', 'x'],
+  ])
+  expect([found, warnings]).toEqual([['text', 'text', 'number', 'date', 'text'], []])
+})

@@ -51,6 +51,10 @@ export const textOptions = [
     description: 'decimal and thousands separators, and the order of dates, of a language: de, fr, en-US …',
   },
   {
+    flags: '--as-written',
+    description: 'keep each character of dates and booleans (default: stored as 2024-01-31 and true)',
+  },
+  {
     flags: '--column <name:type>',
     description:
       'set the type of a column: number, text, boolean, date, datetime, date-dmy or date-mdy (repeatable)',
@@ -178,6 +182,7 @@ export function readingOptionsOf(options: ReadingOptions, source: string): Delim
     sheet: options.sheet,
     range: options.range,
     flatten: options.flatten,
+    asWritten: options.asWritten,
     ...givenStyle(options),
   }
 }
@@ -200,6 +205,7 @@ export function readingHeaders(options: ReadingOptions): Partial<HeadersOf<'grid
     Sheet: encoded(options.sheet),
     Range: encoded(options.range),
     Flatten: options.flatten ? true : undefined,
+    'As-Written': options.asWritten ? true : undefined,
     Quote: encoded(options.quote),
     Escape: encoded(options.escape),
     Comment: encoded(options.comment),

@@ -78,6 +78,7 @@ export const readingHeaders = {
   Escape: uploadHeaders.Escape,
   Skip: uploadHeaders.Skip,
   'Skip-Last': uploadHeaders['Skip-Last'],
+  'As-Written': uploadHeaders['As-Written'],
   Locale: uploadHeaders.Locale,
   Columns: uploadHeaders.Columns,
   Key: uploadHeaders.Key,

@@ -378,7 +378,8 @@ function numberWarnings(
       said.push(dates)
       continue
     }
-    const look = profile.looks[k]
+    // Dates and currencies that stay as they are were asked for.
+    const look = options.asWritten ? undefined : profile.looks[k]
     const isKnown = builder.texts !== undefined && builder.texts.result().type !== 'text'
     if (isKnown) continue
     if (look && builder.isText && builder.given === undefined && firstText) {
@@ -536,6 +537,7 @@ function columnBuilders(
           options.expected?.(name, k) ??
           (isUndecided(dialect, options, k) ? 'text' : undefined),
         order: options.order?.(name, k) ?? orderIn(options.dates),
+        asWritten: options.asWritten,
         styled: dialect.profile.styled[k],
         nullTexts: options.nullTexts,
         numbers: options.numbers,

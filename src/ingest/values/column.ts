@@ -65,6 +65,7 @@ export interface ColumnRules {
   numbers?: NumberStyle
   /** The order of day and month in the column that the values are added to. */
   order?: DateOrder
+  asWritten?: boolean
   quote: number
   /** The byte before an escaped quote; −1 if there is none. */
   escape: number
@@ -103,7 +104,7 @@ export class ColumnBuilder {
     this.form = given === 'text' || given?.startsWith('date') ? 'text' : 'number'
     this.bounds = new CellBounds(rules.quote)
     this.nulls = nullTexts(rules.nullTexts)
-    if (given === undefined || given.startsWith('date')) this.texts = new TextType(rules.order, true)
+    if (given === undefined || given.startsWith('date')) this.texts = new TextType(rules.order, true, rules.asWritten && given === undefined)
   }
 
   /** Finds what the texts of the last `count` rows are, which begin on `lines`. */

@@ -141,6 +141,8 @@ export interface DelimitedOptions {
   sheetName?: string
   /** Lines to skip at the end. Empty lines do not count. */
   skipLast?: number
+  /** Keep dates and booleans as they are written: those that are stored in another way are text. */
+  asWritten?: boolean
   /** Lines that begin with this character are skipped. */
   comment?: string
   numbers?: NumberStyle

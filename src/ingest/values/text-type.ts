@@ -86,6 +86,8 @@ export class TextType {
   constructor(
     readonly given: DateOrder,
     private readonly emptyIsNull: boolean,
+    /** Dates and booleans that are written in another way than they would be stored are text. */
+    private readonly asWritten = false,
   ) {}
 
   /** Whether it is decided that the column is text: more values change nothing. */
@@ -152,6 +154,7 @@ export class TextType {
   private takes(buf: Uint8Array, start: number, end: number): boolean {
     const isFirst = this.count === 0
     if (isFirst) this.isBoolean = booleanIn(buf, start, end) !== undefined
+    if (this.isBoolean && this.asWritten && !isLower(buf, start, end)) return false
     if (this.isBoolean) {
       if (booleanIn(buf, start, end) === undefined) return false
       this.count++
@@ -163,7 +166,7 @@ export class TextType {
       this.form = 'iso'
       return this.agrees(moment)
     }
-    if (isFirst && !mayBeDate(buf, start, end)) return false
+    if (this.asWritten || (isFirst && !mayBeDate(buf, start, end))) return false
     // Most dates that are not in ISO 8601 are numbers: their texts are made only if they are rewritten.
     const numbers = numericIn(buf, start, end)
     const { dmy, mdy, form } = numbers ?? readingIn(buf, start, end, this.kept)
@@ -216,6 +219,11 @@ function endOfText(buf: Uint8Array, from: number, to: number): number {
   let i = from
   while (i < to && i < from + LONGEST_BYTES && buf[i] !== QUOTE) i += buf[i] === BACKSLASH ? 2 : 1
   return Math.min(i, to)
+}
+
+function isLower(buf: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if ((buf[i] & 0x20) === 0) return false
+  return true
 }
 
 /** `true` and `false` in any case. */

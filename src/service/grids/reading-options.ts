@@ -45,6 +45,7 @@ export function readingOptions(
     sheet: text('Sheet'),
     range: text('Range'),
     flatten: headers.Flatten,
+    asWritten: headers['As-Written'],
     ...givenStyle({
       quote: text('Quote'),
       escape: text('Escape'),
