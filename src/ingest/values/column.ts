@@ -104,7 +104,8 @@ export class ColumnBuilder {
     this.form = given === 'text' || given?.startsWith('date') ? 'text' : 'number'
     this.bounds = new CellBounds(rules.quote)
     this.nulls = nullTexts(rules.nullTexts)
-    if (given === undefined || given.startsWith('date')) this.texts = new TextType(rules.order, true, rules.asWritten && given === undefined)
+    if (given === undefined || given.startsWith('date'))
+      this.texts = new TextType(rules.order, true, rules.asWritten && given === undefined)
   }
 
   /** Finds what the texts of the last `count` rows are, which begin on `lines`. */
