@@ -67,6 +67,7 @@ export {
 export { addTrust, listTrust, removeTrust } from './accounts/oidc.ts'
 export type { GroupTeam, ProviderOptions } from './accounts/people.ts'
 export type { LogLine } from './http/desk.ts'
+export { startHealthThread } from './http/health-thread.ts'
 export type { Listening } from './http/listen.ts'
 export { drawFigure } from './images/draw.ts'
 export { UrlImport } from './import/fetch.ts'

@@ -29,6 +29,21 @@ async function newUser(serverHome: string, name: string): Promise<string> {
   return made.api_key
 }
 
+it('answers /healthz on a port of its own', async () => {
+  const free = createServer().listen(0, '127.0.0.1')
+  await once(free, 'listening')
+  const { port } = free.address() as { port: number }
+  free.close()
+  await once(free, 'close')
+  const server = await serve(['--health-port', String(port)], { home: home('health') })
+  const statuses = ['healthz', 'v2/users/current'].map(
+    async (path) => (await fetch(`http://127.0.0.1:${port}/${path}`)).status,
+  )
+  expect(await Promise.all(statuses)).toEqual([200, 404])
+  await server.stop()
+  await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow()
+})
+
 describe('a server', () => {
   const serverHome = home('server')
   let server: Awaited<ReturnType<typeof serve>>

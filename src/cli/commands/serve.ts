@@ -160,6 +160,12 @@ export const command = defineCommand({
       description: 'public URL of the server, used in links',
     },
     {
+      flags: '--health-port <port>',
+      integer: { max: 65535 },
+      variable: 'GRIDLINE_HEALTH_PORT',
+      description: 'answer /healthz on this port too, from a thread of its own that no load delays',
+    },
+    {
       flags: '--proxies <count>',
       integer: { max: 16 },
       variable: 'GRIDLINE_PROXIES',
@@ -239,6 +245,7 @@ export const command = defineCommand({
       blobs,
       url,
       proxies,
+      healthPort,
       smtp,
       mailFrom,
       allowUrlImport,
@@ -257,7 +264,9 @@ export const command = defineCommand({
       throw new Problem('usage', '--database sqlite::memory:: a server needs a database that lasts', {
         hint: 'Name a file: --database sqlite:FILE',
       })
-    const { createService, listen, reserveSpace, useOpenTelemetry } = await import('../../service/index.ts')
+    const { createService, listen, reserveSpace, startHealthThread, useOpenTelemetry } = await import(
+      '../../service/index.ts'
+    )
     const isTraced = await useOpenTelemetry()
     const { messages } = context
     const quiet = context.flags.quiet === true
@@ -271,7 +280,9 @@ export const command = defineCommand({
     const signals = new Signals()
     const listening = await listen(() => service, { host, port: wanted, limits, proxies })
     const here = `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${listening.port}`
+    let health: Awaited<ReturnType<typeof startHealthThread>> | undefined
     try {
+      if (healthPort !== undefined) health = await startHealthThread(host, healthPort)
       const started = createService({
         database: address,
         blobs,
@@ -305,6 +316,7 @@ export const command = defineCommand({
       if (isTraced) messages.note('spans are recorded by the OpenTelemetry of this process')
       if (unusual.length > 0) messages.note(`limits: ${unusual.join(', ')}`)
       messages.line(`listening on ${here}${base ? ` for ${base}` : ''}`)
+      if (health) messages.note(`/healthz is also at http://${host}:${health.port}/healthz`)
       const isOpen = !/^(127\.|localhost$|::1$)/.test(host)
       if (isOpen) messages.note(`reachable from other machines on port ${listening.port} (--host ${host})`)
       if (isOpen && !base?.startsWith('https:'))
@@ -333,6 +345,7 @@ export const command = defineCommand({
       })
       const isClosed = (await Promise.race([closed, signals.next(), late])) === 'closed'
       log.flush()
+      await health?.close()
       // A random port will be different next time.
       if (!database && wanted === 0) forgetServing(context.environment)
       if (!isClosed) {
@@ -340,6 +353,7 @@ export const command = defineCommand({
         process.exit(0)
       }
     } catch (error) {
+      await health?.close()
       await listening.stop(0)
       throw error
     }

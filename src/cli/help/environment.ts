@@ -21,6 +21,7 @@ export const environmentTable: Readonly<Record<string, string>> = {
   GRIDLINE_DATABASE: 'the database of serve and admin, as with --database',
   GRIDLINE_BLOBS: 'where serve stores large values, as with --blobs',
   GRIDLINE_PUBLIC_URL: 'the URL in links of serve, as with --url',
+  GRIDLINE_HEALTH_PORT: 'the port of serve for /healthz alone, as with --health-port',
   GRIDLINE_PROXIES: 'the number of trusted proxies before serve, as with --proxies',
   GRIDLINE_SMTP: 'the mail server of serve, as with --smtp',
   GRIDLINE_MAIL_FROM: 'the sender of mail of serve, as with --mail-from',

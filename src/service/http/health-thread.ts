@@ -1,0 +1,61 @@
+/** `/healthz` on a port and a thread of its own: it answers at once, however many requests the server has. */
+import type { Worker } from 'node:worker_threads'
+import { Problem } from '../../contract/errors.ts'
+
+/** How often the event loop of the server shows that it runs, and for how long it may not, in ms. */
+const BEAT_MS = 100
+const MAX_SILENCE_MS = 10_000
+
+/** What the thread does. It has no modules of its own, so that it starts in a few milliseconds. */
+const THREAD = `
+const { parentPort, workerData: { beat, host, port, silence } } = require('node:worker_threads')
+const last = new Float64Array(beat)
+const server = require('node:http').createServer((request, response) => {
+  const isHealth = request.url === '/healthz'
+  const runs = Date.now() - last[0] < silence
+  response.writeHead(isHealth ? (runs ? 200 : 503) : 404, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(isHealth ? { status: runs ? 'ok' : 'stuck' } : {}))
+})
+server.on('error', ({ code }) => parentPort.postMessage({ code }))
+server.listen(port, host, () => parentPort.postMessage({ port: server.address().port }))
+`
+
+interface HealthThread {
+  port: number
+  close(): Promise<void>
+}
+
+/** Starts the thread. It answers 503 if the event loop of this process is stuck for 10 s. Throws `failed` if it cannot listen. */
+export async function startHealthThread(host: string, port: number): Promise<HealthThread> {
+  const { Worker } = process.getBuiltinModule('node:worker_threads')
+  const last = new Float64Array(new SharedArrayBuffer(8))
+  const beat = (): void => {
+    last[0] = Date.now()
+  }
+  beat()
+  const timer = setInterval(beat, BEAT_MS).unref()
+  const worker = new Worker(THREAD, {
+    eval: true,
+    env: {},
+    execArgv: [],
+    workerData: { beat: last.buffer, host, port, silence: MAX_SILENCE_MS },
+  })
+  const close = async (): Promise<void> => {
+    clearInterval(timer)
+    await worker.terminate()
+  }
+  const answer = await firstMessage(worker)
+  worker.unref()
+  if (answer.port !== undefined) return { port: answer.port, close }
+  await close()
+  throw new Problem('failed', `cannot listen on ${host}:${port}: ${answer.code}`, {
+    hint: 'Use another --health-port.',
+  })
+}
+
+function firstMessage(worker: Worker): Promise<{ port?: number; code?: string }> {
+  return new Promise((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('error', reject)
+  })
+}
