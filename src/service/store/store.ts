@@ -81,7 +81,7 @@ export interface Store {
   /** A write that applies once per idempotency key. The result of `work` must be JSON. */
   writeOnce<T>(key: WriteKey, work: (writers: Writers) => Promise<T>, options?: OnceOptions<T>): Promise<T>
   /** The store whose writes last: the same one, unless this is one without commit. */
-  readonly lasting: Store
+  lasting: Store
   /** The store for requests on one owner's files, which may use only part of the connections. */
   for(owner: string): Store
   /** The same store, whose changes are those of somebody: the audit log says so. What is not given stays. */
@@ -306,10 +306,10 @@ function storeOn(
     },
     sweep,
     close: () => engine.close(),
-    get lasting() {
-      return store
-    },
+    // Set below: a getter would slow down each write, which has a store of its own.
+    lasting: undefined as never,
   }
+  store.lasting = store
   return store
 }
 
