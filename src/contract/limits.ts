@@ -158,9 +158,9 @@ export const limits = {
     what: 'evaluating the transforms of one figure',
   },
   row_work: {
-    value: 32_000_000,
+    value: 24_000_000,
     unit: 'steps',
-    what: 'characters of a row, each counted once for each condition that reads them',
+    what: 'characters of a row, each counted for each condition that reads them: once, and up to 24 times for patterns with _',
   },
   sort_rows: { value: 5_000_000, unit: 'rows', what: 'rows that are sorted at once' },
   describes_at_once: {

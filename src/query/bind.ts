@@ -26,7 +26,7 @@ export interface RowTest {
   test: (row: readonly Scalar[]) => boolean
   /** Comparisons and other steps that the test of a row takes at most. */
   steps: number
-  /** How often it reads each of `columns`, of which the values can be long texts. */
+  /** The steps that it takes for each character of `columns`, of which the values can be long texts. */
   reads: readonly number[]
 }
 

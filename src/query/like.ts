@@ -27,6 +27,12 @@ export function likeTest(pattern: string, anyCase: boolean): (text: string) => b
   return anyCase ? (text) => test(foldedOnce(text)) : test
 }
 
+/** Returns the steps that a test takes for each character of a text. */
+export function likeSteps(pattern: string, anyCase: boolean): number {
+  const steps = pattern.includes('_') ? 4 + 2 * Math.ceil(pattern.length / WORD_BITS) : 1
+  return steps + (anyCase ? 4 : 0)
+}
+
 let lastText = ''
 let lastFolded = ''
 

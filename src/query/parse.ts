@@ -1,4 +1,4 @@
-import { MAX_PATTERN_CHARACTERS } from './like.ts'
+import { likeSteps, MAX_PATTERN_CHARACTERS } from './like.ts'
 import { badQuery, type Token, tokensOf } from './tokens.ts'
 
 /**
@@ -53,15 +53,16 @@ export function columnsOf(expression: Expression): string[] {
   return [...usesOf(expression).columns.keys()]
 }
 
-/** The number of all parts of an expression, and how often it reads each column. */
+/** The number of all parts of an expression, and the steps that it takes for each character of a column. */
 export function usesOf(expression: Expression): { all: number; columns: ReadonlyMap<string, number> } {
   const columns = new Map<string, number>()
   let all = 0
-  const visit = (one: Expression): void => {
+  const visit = (one: Expression, steps = 1): void => {
     all++
-    if (one.kind === 'column') columns.set(one.name, (columns.get(one.name) ?? 0) + 1)
+    if (one.kind === 'column') columns.set(one.name, (columns.get(one.name) ?? 0) + steps)
     // A list of constants is looked up at once.
     if (one.kind === 'in' && one.list.every(({ kind }) => kind === 'literal')) visit(one.of)
+    else if (one.kind === 'like') visit(one.of, likeSteps(one.pattern, one.anyCase))
     else for (const child of childrenOf(one)) visit(child)
   }
   visit(expression)

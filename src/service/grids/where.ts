@@ -78,7 +78,7 @@ function longTexts(row: readonly Scalar[], reads: readonly number[]): number {
 function tooMuch(row: number, units: number, most: number): Problem {
   return new Problem(
     'too_large',
-    `row ${row + 1}: its conditions read ${units} characters; at most ${most} are read (limit row_work)`,
+    `row ${row + 1}: its conditions take ${units} steps; the limit is ${most} (row_work)`,
     { field: 'where', hint: 'Use fewer conditions on long texts.' },
   )
 }

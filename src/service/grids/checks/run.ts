@@ -65,8 +65,10 @@ export async function runChecks(checks: Checks, checked: Checked): Promise<Check
       if (found) groups.push(await run.group(found, rules))
     }
     await run.read(groups)
+    let next = 0
     for (const { column, isOptional, rules } of checks.columns) {
-      if (named.has(column)) results.push(...(await run.column(groups.shift()!)))
+      await run.work.take(RULE_UNITS)
+      if (named.has(column)) results.push(...(await run.column(groups[next++])))
       else if (!isOptional)
         results.push(...rules.map((rule) => result(rule, column, cannot(`there is no column ${column}`))))
     }
