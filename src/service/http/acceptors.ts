@@ -6,13 +6,11 @@ import type { SendHandle } from 'node:child_process'
 import { createServer, type Server, type Socket } from 'node:net'
 
 /** Further handles of the listening socket. */
-const HANDLES = 8
+const HANDLES = 16
 
 /** What the child does: it sends the handle back, each time as a new one. It accepts nothing itself. */
-const CHILD = `process.once('message', (count, handle) => {
-  let sent = 0
-  const next = () => (sent++ < count ? process.send(sent, handle, { keepOpen: true }, next) : process.disconnect())
-  next()
+const CHILD = `process.on('message', (count, handle) => {
+  for (let k = 0; k < count; k++) process.send(k, handle, { keepOpen: true })
 })`
 
 /** Handles that accept connections for a server. */
@@ -20,8 +18,11 @@ export class Acceptors {
   private readonly servers: Server[] = []
   private isClosed = false
 
-  /** Begins to accept more connections in each turn. `accept` gets them. Without a child process, nothing changes. */
-  constructor(server: Server, accept: (socket: Socket) => void) {
+  /**
+   * Begins to accept more connections in each turn. `backlog`: of the server. `accept` gets them. Without a child process,
+   * nothing changes.
+   */
+  constructor(server: Server, backlog: number, accept: (socket: Socket) => void) {
     if (process.platform === 'win32') return
     const { spawn } = process.getBuiltinModule('node:child_process')
     const child = spawn(process.execPath, ['-e', CHILD], {
@@ -34,9 +35,11 @@ export class Acceptors {
       if (!handle) return
       const more = createServer({ noDelay: true, highWaterMark: 64 * 1024 }, accept)
       more.on('error', () => {})
-      more.listen({ _handle: handle } as never)
+      // The backlog is that of the socket: a smaller one would be that of all handles.
+      more.listen({ _handle: handle } as never, backlog)
       this.servers.push(more)
       if (this.isClosed) more.close()
+      if (this.servers.length === HANDLES) child.disconnect()
     })
     child.send(HANDLES, (server as unknown as { _handle: SendHandle })._handle, {}, () => {})
   }

@@ -54,6 +54,7 @@ export function listen(
   { host, port, limits, proxies = 0 }: ListenOptions,
 ): Promise<Listening> {
   const refusals = new Refusals()
+  const inbox = new Inbox()
   const streams = new Set<ServerResponse>()
   const running = new Map<ServerResponse, IncomingMessage>()
   let isStopping = false
@@ -70,12 +71,17 @@ export function listen(
       response.once('close', () => running.delete(response))
       if (isStopping) response.shouldKeepAlive = false
       const service = current()
-      const incoming = incomingOf(request, response, proxies)
-      if (!service || (!isHealth(request.url) && service.refuses(incoming))) refusals.add(request, response)
-      else
-        withBody(incoming, request, limits, (whole) => {
-          answer(service, whole, request, response, limits, streams).catch(() => response.destroy())
-        })
+      const begin = (): void => {
+        const incoming = incomingOf(request, response, proxies)
+        if (!service || (!isHealth(request.url) && service.refuses(incoming))) refusals.add(request, response)
+        else
+          withBody(incoming, request, limits, (whole) => {
+            answer(service, whole, request, response, limits, streams).catch(() => response.destroy())
+          })
+      }
+      // Health checks do not wait for others.
+      if (isHealth(request.url)) begin()
+      else inbox.add(begin)
     },
   )
   server.timeout = SILENCE_MS
@@ -109,7 +115,9 @@ export function listen(
       )
     })
     server.listen({ port, host, backlog: limits.connections }, () => {
-      const acceptors = new Acceptors(server, (socket) => server.emit('connection', socket))
+      const acceptors = new Acceptors(server, limits.connections, (socket) =>
+        server.emit('connection', socket),
+      )
       resolve({
         port: (server.address() as AddressInfo).port,
         async stop(grace = 10_000) {
@@ -137,6 +145,24 @@ export function listen(
       })
     })
   })
+}
+
+/** Requests that have arrived. Those of hundreds of clients at once begin over several turns of the event loop. */
+class Inbox {
+  private readonly waiting: (() => void)[] = []
+
+  /** Begins a request now, or after those that wait. */
+  add(begin: () => void): void {
+    if (this.waiting.length === 0 && !turnIsLong()) begin()
+    else if (this.waiting.push(begin) === 1) setImmediate(() => this.next())
+  }
+
+  private next(): void {
+    let count = 0
+    while (count < this.waiting.length && (count === 0 || !turnIsLong())) this.waiting[count++]()
+    this.waiting.splice(0, count)
+    if (this.waiting.length > 0) setImmediate(() => this.next())
+  }
 }
 
 /** Calls `then` once all connections of a set have closed. */
