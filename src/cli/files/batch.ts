@@ -56,7 +56,6 @@ export async function runEach<T extends string | { of: string }>(
 ): Promise<{ many: object[]; failures: Failure[] }> {
   const nameOf = (thing: T): string => (typeof thing === 'string' ? thing : thing.of)
   const results: (object[] | Failure)[] = []
-  const untried: string[] = []
   let next = 0
   let isLost = false
   const run = async (): Promise<void> => {
@@ -70,15 +69,15 @@ export async function runEach<T extends string | { of: string }>(
           continue
         }
         if (!(error instanceof Problem) || error.code === 'interrupted') throw error
-        // Others that were running fail for the same reason.
-        if (isLost && happensToAll(error)) untried.push(nameOf(things[k]))
-        else results[k] = { of: nameOf(things[k]), problem: error }
+        // Others that were running fail for the same reason, and count as not tried.
+        if (isLost && happensToAll(error)) continue
+        results[k] = { of: nameOf(things[k]), problem: error }
         isLost ||= happensToAll(error)
       }
     }
   }
   await Promise.all(Array.from({ length: Math.max(1, Math.min(jobs, things.length)) }, run))
-  untried.push(...things.slice(next).map(nameOf))
+  const untried = things.filter((_, k) => results[k] === undefined).map(nameOf)
   const ended = results.filter((result) => result !== undefined)
   const failures = ended.filter((result): result is Failure => !Array.isArray(result))
   if (untried.length > 0 && failures.length > 0) failures[failures.length - 1].untried = untried
