@@ -45,6 +45,8 @@ describe('npm pack', () => {
   it('gives a package that runs alone: uploads, appends and prints', () => {
     const place = unpacked()
     expect(existsSync(join(place, 'src'))).toBe(false)
+    // What this machine has compiled is of no use to others, and is larger than all else.
+    expect(existsSync(join(place, 'dist/code-cache'))).toBe(false)
     writeFileSync(join(folder.path, 'a.csv'), 'n,city\n1,Oslo\n')
     const run = (...args: string[]) =>
       spawnSync(process.execPath, [join(place, 'bin/gridline.js'), ...args], {
