@@ -20,6 +20,8 @@ const ARGS = [
   '--disable-quic',
   '--disable-domain-reliability',
   '--no-first-run',
+  // What SwiftShader puts together costs more than what the browser does itself.
+  '--disable-gpu-compositing',
   '--no-pings',
   '--mute-audio',
   '--hide-scrollbars',

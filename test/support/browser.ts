@@ -15,6 +15,8 @@ const ARGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--no-first-run',
+  // What SwiftShader puts together costs more than what the browser does itself.
+  '--disable-gpu-compositing',
   '--use-gl=angle',
   '--use-angle=swiftshader',
   '--enable-unsafe-swiftshader',

@@ -1,12 +1,13 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 /** Builds dist/ before a run: the tests of the command line start it. */
-export default function setup(): void {
+export async function build(): Promise<void> {
   const root = fileURLToPath(new URL('../..', import.meta.url))
-  const { status } = spawnSync(process.execPath, ['esbuild.config.js'], {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-  })
+  const [status] = await once(
+    spawn(process.execPath, ['esbuild.config.js'], { cwd: root, stdio: ['ignore', 2, 2] }),
+    'exit',
+  )
   if (status !== 0) throw new Error('the build failed')
 }

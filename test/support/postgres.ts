@@ -42,7 +42,7 @@ declare module 'vitest' {
 const NOBODY = { uid: 65_534, gid: 65_534 }
 
 /** Starts a real PostgreSQL for the run, from the binaries of an npm package; stops it at the end. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default async function startStores(project: TestProject): Promise<() => Promise<void>> {
   const store = (process.env.GRIDLINE_TEST_STORE ?? 'postgres') as TestStore
   if (!testStores.includes(store)) throw new Error(`GRIDLINE_TEST_STORE is one of ${testStores.join(', ')}`)
   project.provide('store', store)
@@ -92,6 +92,9 @@ export async function startPostgres(): Promise<PostgresServer> {
   const port = await freePort()
   const settings = [
     'fsync=off',
+    'full_page_writes=off',
+    'wal_level=minimal',
+    'max_wal_senders=0',
     'max_connections=200',
     'shared_preload_libraries=pg_stat_statements',
     'listen_addresses=127.0.0.1',

@@ -10,6 +10,7 @@ import {
   type ServiceOptions,
 } from '../../src/service/index.ts'
 import { newDatabase } from './postgres.ts'
+import { runs } from './runs.ts'
 import { S3Server } from './s3.ts'
 import { ShardWatch } from './shards.ts'
 
@@ -136,36 +137,41 @@ async function placeOfBytes(folder: string): Promise<Partial<ServiceOptions>> {
   return { blobs: address.replace('some/prefix', basename(folder)), environment, inRow: 64 }
 }
 
+type StoreTests = (test: () => TestService, engine: 'sqlite' | 'postgres') => void
+
 /** Runs the same tests over SQLite and PostgreSQL, each with users alice and bob. */
-export function onBothStores(
-  name: string,
-  tests: (test: () => TestService, engine: 'sqlite' | 'postgres') => void,
-): void {
-  for (const engine of ['sqlite', 'postgres'] as const) {
-    describe(`${name} [${engine}]`, () => {
-      let running: TestService
-      const folder = temporaryFolder()
-      let shards: ShardWatch | undefined
-      beforeAll(async () => {
-        if (engine === 'postgres' && inject('store') === 'citus') shards = new ShardWatch()
-        const database =
-          engine === 'sqlite'
-            ? `sqlite:${join(folder.path, 'test.db')}`
-            : await newDatabase(inject('postgres'))
-        const place = engine === 'postgres' ? await placeOfBytes(folder.path) : {}
-        const options = { database, url: URL_OF_TESTS, environment: {}, ...place }
-        running = new TestService(await createService(options), database, place)
-        await running.user('alice')
-        await running.user('bob')
-      })
-      afterAll(async () => {
-        await running.service.close()
-        folder.remove()
-        const several = shards?.unexpected()
-        shards?.stop()
-        if (several?.length) throw new Error(`these reach more than one shard:\n${several.join('\n')}`)
-      })
-      tests(() => running, engine)
+export function onBothStores(name: string, tests: StoreTests): void {
+  for (const engine of ['sqlite', 'postgres'] as const) onStore(engine, name, tests, true)
+}
+
+/** As `onBothStores`, for what hardly depends on the store: PostgreSQL in long runs, and in runs of a store. */
+export function onSqliteFirst(name: string, tests: StoreTests): void {
+  onStore('sqlite', name, tests, true)
+  onStore('postgres', name, tests, runs(0, 1) === 1 || process.env.GRIDLINE_TEST_STORE !== undefined)
+}
+
+function onStore(engine: 'sqlite' | 'postgres', name: string, tests: StoreTests, isRun: boolean): void {
+  describe.runIf(isRun)(`${name} [${engine}]`, () => {
+    let running: TestService
+    const folder = temporaryFolder()
+    let shards: ShardWatch | undefined
+    beforeAll(async () => {
+      if (engine === 'postgres' && inject('store') === 'citus') shards = new ShardWatch()
+      const database =
+        engine === 'sqlite' ? `sqlite:${join(folder.path, 'test.db')}` : await newDatabase(inject('postgres'))
+      const place = engine === 'postgres' ? await placeOfBytes(folder.path) : {}
+      const options = { database, url: URL_OF_TESTS, environment: {}, ...place }
+      running = new TestService(await createService(options), database, place)
+      await running.user('alice')
+      await running.user('bob')
     })
-  }
+    afterAll(async () => {
+      await running.service.close()
+      folder.remove()
+      const several = shards?.unexpected()
+      shards?.stop()
+      if (several?.length) throw new Error(`these reach more than one shard:\n${several.join('\n')}`)
+    })
+    tests(() => running, engine)
+  })
 }

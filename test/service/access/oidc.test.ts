@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { subjectMatches } from '../../../src/service/accounts/oidc.ts'
 import { addTrust, removeTrust } from '../../../src/service/index.ts'
 import { startIssuer } from '../../support/issuer.ts'
-import { onBothStores, URL_OF_TESTS } from '../../support/service.ts'
+import { onSqliteFirst, URL_OF_TESTS } from '../../support/service.ts'
 
 let issuer: Awaited<ReturnType<typeof startIssuer>>
 beforeAll(async () => {
@@ -29,7 +29,7 @@ it('a pattern matches the subjects that its parts are in, in order, from start t
   )
 })
 
-onBothStores('identity tokens', (test) => {
+onSqliteFirst('identity tokens', (test) => {
   const trust = (subject: string, username = 'alice', scopes?: string) =>
     addTrust(test().service.store, { issuer: issuer.url, subject, username, scopes })
   const exchange = (token: string) => test().ask(undefined, 'POST', '/v2/oidc/exchange', { json: { token } })

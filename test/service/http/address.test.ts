@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { address } from '../../../src/service/http/route.ts'
 import { createService } from '../../../src/service/index.ts'
-import { onBothStores, TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
+import { onSqliteFirst, TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
 describe('path and query of a URL', () => {
   it.each([
@@ -24,7 +24,7 @@ describe('path and query of a URL', () => {
   })
 })
 
-onBothStores('addresses of operations', (test) => {
+onSqliteFirst('addresses of operations', (test) => {
   it('// is the same as /, a trailing slash is ignored, OPTIONS lists the allowed methods', async () => {
     expect((await test().ask('alice', 'GET', '/v2//')).status).toBe(200)
     expect((await test().ask('alice', 'GET', '/v2//users/current/')).json.username).toBe('alice')

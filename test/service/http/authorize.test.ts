@@ -1,13 +1,13 @@
 // Logging a command line in with the browser: codes, secrets, and who may ask.
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
 const verifier = 'v'.repeat(43)
 const challenge = createHash('sha256').update(verifier).digest('base64url')
 const asked = { port: '4242', challenge, state: 's'.repeat(22), name: 'laptop <b>' }
 
-onBothStores('login in the browser', (test) => {
+onSqliteFirst('login in the browser', (test) => {
   const allow = async (fields: Record<string, string> = asked, headers: Record<string, string> = {}) =>
     test().ask('alice', 'POST', '/authorize', {
       body: new URLSearchParams(fields).toString(),

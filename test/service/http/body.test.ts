@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
-onBothStores('request bodies', (test) => {
+onSqliteFirst('request bodies', (test) => {
   const ask = (user: string | undefined, method: string, path: string, json?: unknown) =>
     test().ask(user, method, path, { json })
 

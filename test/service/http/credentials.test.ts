@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
-onBothStores('credentials', (test) => {
+onSqliteFirst('credentials', (test) => {
   const current = (headers: Record<string, string>) =>
     test().ask(undefined, 'GET', '/v2/users/current', { headers })
   const basic = (user: string, key: string) => `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}`

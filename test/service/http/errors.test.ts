@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
-onBothStores('errors', (test) => {
+onSqliteFirst('errors', (test) => {
   it('every error has detail and errors, as JSON', async () => {
     for (const [method, path, status] of [
       ['GET', '/v2/nothing', 404],

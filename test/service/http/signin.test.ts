@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
-onBothStores('signing in with a browser', (test) => {
+onSqliteFirst('signing in with a browser', (test) => {
   const form = (fields: Record<string, string>, headers: Record<string, string> = {}) => ({
     body: new URLSearchParams(fields).toString(),
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },

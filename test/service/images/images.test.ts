@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { onBothStores, scatter, URL_OF_TESTS } from '../../support/service.ts'
+import { onSqliteFirst, scatter, URL_OF_TESTS } from '../../support/service.ts'
 
 /** Width and height in the header of a PNG. */
 function sizeOfPng(bytes: Uint8Array): [number, number] {
@@ -36,7 +36,7 @@ function chromiums(): number[] {
   })
 }
 
-onBothStores('images', (test) => {
+onSqliteFirst('images', (test) => {
   const get = async (user: string | undefined, path: string, headers: Record<string, string> = {}) => {
     const key = user && test().keys.get(user)
     const authorization = `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}`

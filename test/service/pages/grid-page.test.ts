@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { startOfText } from '../../../src/service/grids/cut.ts'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
 /** The rows of a page: their numbers, and the texts of their cells. */
 function rowsOf(html: string): { number: number; cells: string[] }[] {
@@ -20,7 +20,7 @@ function compare(a: unknown, b: unknown): number {
   return Buffer.compare(bytes(a), bytes(b))
 }
 
-onBothStores('the page of a grid', (test) => {
+onSqliteFirst('the page of a grid', (test) => {
   const pageOf = async (webUrl: string, query = '', user?: string): Promise<string> => {
     const { status, text } = await test().ask(user, 'GET', `${new URL(webUrl).pathname}${query}`)
     expect(status).toBe(200)

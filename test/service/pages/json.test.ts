@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
-onBothStores('JSON as a page', (test) => {
+onSqliteFirst('JSON as a page', (test) => {
   it('format=api returns an HTML page without scripts', async () => {
     const { fid } = await test().grid('alice', '<script>alert(1)', { a: [1] })
     const { text, headers } = await test().ask('alice', 'GET', `/v2/files/${fid}?format=api`)

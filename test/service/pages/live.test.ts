@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
-import { onBothStores, scatter, URL_OF_TESTS } from '../../support/service.ts'
+import { onSqliteFirst, scatter, URL_OF_TESTS } from '../../support/service.ts'
 
-onBothStores('live charts', (test) => {
+onSqliteFirst('live charts', (test) => {
   const live = async (more: object = {}) => {
     const grid = await test().grid('alice', `live ${Math.random()}`, { y: [1, 2] })
     const figure = { data: [{ ysrc: `${grid.fid}:${grid.cols[0].uid}` }] }

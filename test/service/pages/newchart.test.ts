@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
-onBothStores('charts from the share button', (test) => {
+onSqliteFirst('charts from the share button', (test) => {
   const form = (data: string) => ({
     body: new URLSearchParams({ data }).toString(),
     headers: {

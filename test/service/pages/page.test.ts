@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
-onBothStores('pages of files', (test) => {
+onSqliteFirst('pages of files', (test) => {
   const ask = (user: string | undefined, method: string, path: string, json?: unknown) =>
     test().ask(user, method, path, { json })
   const plotOf = (user: string, figure: unknown) => ask(user, 'POST', '/v2/plots', { figure })

@@ -2,14 +2,14 @@
 import { beforeAll, expect, it } from 'vitest'
 import { type WebRoute, type WebRouteName, webRoutes } from '../../../src/contract/web/index.ts'
 import { assetPath } from '../../../src/service/pages/assets.ts'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
 const routes = Object.entries(webRoutes) as [WebRouteName, WebRoute][]
 
 /** Those that need Chromium, another server, or never end are tried in tests of their own. */
 const ELSEWHERE: ReadonlySet<WebRouteName> = new Set(['image', 'events'])
 
-onBothStores('addresses outside of the API', (test) => {
+onSqliteFirst('addresses outside of the API', (test) => {
   let open: string
   let hidden: string
   beforeAll(async () => {
