@@ -195,7 +195,7 @@ export const limits = {
   user_bytes: {
     value: 0,
     unit: 'bytes',
-    what: 'values and figures of such a user before compression, also of earlier versions; 0: unlimited',
+    what: 'values, figures and metadata of such a user before compression, also of earlier versions; 0: unlimited',
   },
   page_size: { value: 1_000, unit: 'items', what: 'one page of a list' },
   idempotency_key_length: { value: 255, unit: 'characters', what: 'an Idempotency-Key' },

@@ -6,7 +6,7 @@ import { Counts } from './counts.ts'
 import { isAmong, type Key } from './keys.ts'
 import { removeAllReferences } from './references.ts'
 import type { Db, Schema } from './schema.ts'
-import type { UsageWriter } from './usage.ts'
+import { NO_METADATA, type UsageWriter } from './usage.ts'
 
 export type FileRow = Selectable<Schema['files']>
 export type Filetype = FileRow['filetype']
@@ -187,6 +187,7 @@ export class FileWriter extends FileReader {
     file: Pick<Insertable<Schema['files']>, 'owner' | 'filetype' | 'filename' | 'parent'> & Partial<FileRow>,
   ): Promise<FileRow> {
     await this.usage.grow(file.owner, { files: 1 })
+    if (file.metadata !== undefined) await this.usage.growMetadata(file.owner, file.metadata)
     const now = Date.now()
     const row = {
       trashed_at: null,
@@ -202,7 +203,7 @@ export class FileWriter extends FileReader {
       live_name: file.filename,
       world_readable: 0,
       share_key: null,
-      metadata: '{}',
+      metadata: NO_METADATA,
       views: 0,
       source_fid: null,
       source_url: null,
@@ -225,7 +226,9 @@ export class FileWriter extends FileReader {
   /** Changes fields and increments the version. The caller must have checked `If-Match`. */
   async change(owner: string, idlocal: number, fields: Updateable<Schema['files']> = {}): Promise<void> {
     const isListed = LISTING.some((field) => field in fields)
-    const before = isListed || 'share_key' in fields ? await this.get(owner, idlocal) : undefined
+    const isNoted = isListed || 'share_key' in fields || fields.metadata !== undefined
+    const before = isNoted ? await this.get(owner, idlocal) : undefined
+    if (fields.metadata !== undefined) await this.usage.growMetadata(owner, fields.metadata, before?.metadata)
     await this.db
       .updateTable('files')
       .set(({ eb }) => ({

@@ -8,7 +8,7 @@ import type { Db } from './schema.ts'
 
 /**
  * What a user stores. Files count also in the trash; rows are those of the present versions; bytes are those of values
- * and figures before compression, also of earlier versions.
+ * and figures before compression, also of earlier versions, and of metadata.
  */
 export interface Usage {
   files: number
@@ -20,6 +20,9 @@ export interface Usage {
 export type Quota = { [what in keyof Usage]: number | null }
 
 const UNITS = ['files', 'rows', 'bytes'] as const
+
+/** The text of a file without metadata. */
+export const NO_METADATA = '{}'
 
 /** How long quotas are kept before they are read again, in ms. */
 const FRESH_MS = 2_000
@@ -113,7 +116,7 @@ export class UsageReader {
     return this.quotas.of(owner) ?? { files: null, rows: null, bytes: null }
   }
 
-  /** What a user stores. Costs a look at each of their grids and slices. */
+  /** What a user stores. Costs a look at each of their files and slices. */
   async of(owner: string): Promise<Usage> {
     const { rows } = await sql<{ [unit in keyof Usage]: number | null }>`select
       (select sum(files) from file_counts where owner = ${owner}
@@ -124,9 +127,9 @@ export class UsageReader {
         + coalesce((select sum(bytes) from past_slices where owner = ${owner}), 0)
         + coalesce((select sum(tail_bytes) from grids where owner = ${owner}), 0)
         + coalesce((select sum(bytes) from contents where owner = ${owner}), 0)
-        + coalesce((select sum(bytes) from versions where owner = ${owner} and hash is not null), 0) as bytes`.execute(
-      this.db,
-    )
+        + coalesce((select sum(bytes) from versions where owner = ${owner} and hash is not null), 0)
+        + coalesce((select sum(octet_length(metadata)) from files
+          where owner = ${owner} and metadata <> ${NO_METADATA}), 0) as bytes`.execute(this.db)
     const [{ files, rows: count, bytes }] = rows
     return { files: Number(files ?? 0), rows: Number(count ?? 0), bytes: Number(bytes ?? 0) }
   }
@@ -171,6 +174,14 @@ export class UsageWriter extends UsageReader {
     if (!over) for (const unit of UNITS) usage[unit] += growth[unit] ?? 0
     this.quotas.measured(owner, usage, over !== undefined)
     if (over) throw over
+  }
+
+  /** Before the metadata of a file are replaced. */
+  async growMetadata(owner: string, after: string, before = NO_METADATA): Promise<void> {
+    const bytesOf = (text: string): number => (text === NO_METADATA ? 0 : Buffer.byteLength(text))
+    const bytes = bytesOf(after) - bytesOf(before)
+    if (bytes > 0) await this.grow(owner, { bytes })
+    else if (bytes < 0) this.shrunk(owner)
   }
 
   /** After something was removed. */

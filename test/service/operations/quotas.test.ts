@@ -56,6 +56,20 @@ onBothStores('quotas', (test) => {
     expect(await create()).toBe(413)
   })
 
+  it('metadata count as bytes, in their own size', async () => {
+    const { fid } = await test().grid('alice', 'described', { n: [1] })
+    const { bytes } = await used()
+    await limit({ bytes: bytes + 1000 })
+    const set = (metadata: object) =>
+      test().status('alice', 'PATCH', `/v2/files/${fid}`, { json: { metadata } })
+    expect(await set({ note: 'ü'.repeat(300) })).toBe(200)
+    expect((await used()).bytes).toBe(bytes + Buffer.byteLength(JSON.stringify({ note: 'ü'.repeat(300) })))
+    expect(await set({ note: 'ü'.repeat(480) })).toBe(200)
+    expect(await set({ note: 'ü'.repeat(500) })).toBe(413)
+    expect(await set({})).toBe(200)
+    expect((await used()).bytes).toBe(bytes)
+  })
+
   it('rows: appends and new columns of the same length count by the longest column', async () => {
     const { fid } = await test().grid('alice', 'rows', { n: [1, 2, 3] })
     await limit({ rows: (await used()).rows + 2 })
