@@ -1,6 +1,7 @@
 /** Whatever a stranger asks for, requests of others are answered meanwhile. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Operation, operations, routesOf } from '../../src/contract/operations/index.ts'
 import { createService, createUser } from '../../src/service/index.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 
@@ -168,6 +169,79 @@ it.each([
   const { status, ms } = await worstTurn('GET', path())
   expect(status).toBe(200)
   expect(ms).toBeLessThan(MAX_TURN_MS)
+})
+
+/** Conditions on a table that cost much. */
+const conditions = (grid: string): fc.Arbitrary<string> =>
+  grid === 'book' || grid === 'one'
+    ? fc.array(pattern, { minLength: 1, maxLength: 30 }).map((parts) => parts.join(' or ').slice(0, 9_000))
+    : fc.oneof(
+        fc.constantFrom('x % 7 = 1 or y > 3', 'x > y and not (g in (1, 2, 3))', 'x is not null'),
+        fc.nat(400).map((count) => Array.from({ length: count + 1 }, (_, k) => `x = ${-k}`).join(' or ')),
+      )
+
+/** A value of a query parameter, mostly one that is taken. */
+const valueOf = (grid: string, name: string, type: unknown): fc.Arbitrary<string> => {
+  const columns = { book: ['t', 'n'], one: ['t'] }[grid] ?? ['x', 'y', 'g']
+  const some = fc.subarray(columns, { minLength: 1 })
+  const right: Record<string, fc.Arbitrary<string>> = {
+    where: conditions(grid),
+    sort: some.map((names) => names.map((one, k) => (k % 2 ? one : `-${one}`)).join()),
+    base: fc.constantFrom(...Object.values(grids)),
+    format: fc.constantFrom('csv', 'ndjson', 'json'),
+    version: fc.constant('1'),
+    integer: fc.constantFrom('1', '1000', '200000'),
+    number: fc.constantFrom('0', '0.5', '1e9'),
+    boolean: fc.constantFrom('true', 'false'),
+    array: some.map((names) => names.join()),
+  }
+  const wrong = fc.oneof(
+    fc.constantFrom('0', '-1', '[]', '{}', '%'),
+    fc.constantFrom(100, 5_000).map((length) => 'a'.repeat(length)),
+  )
+  const known = right[name] ?? right[String(type)]
+  return known ? fc.oneof({ arbitrary: known, weight: 9 }, { arbitrary: wrong, weight: 1 }) : wrong
+}
+
+/** A request of an operation that anybody may send, with up to three of its parameters, and what it compares with. */
+const asked = (path: string, { query: known, ofVersions }: Operation): fc.Arbitrary<string> => {
+  const names = [...Object.keys(known?.properties ?? {}), ...(ofVersions ? ['version'] : [])]
+  return fc
+    .tuple(
+      fc.constantFrom(...Object.keys(tables)),
+      fc.subarray(names, { maxLength: Math.min(3, names.length) }),
+    )
+    .chain(([grid, some]) =>
+      fc
+        .record(
+          Object.fromEntries(
+            [...some, ...names.filter((name) => name === 'base')].map((name) => [
+              name,
+              valueOf(grid, name, known?.properties[name]?.type),
+            ]),
+          ),
+        )
+        .map(
+          (given) => `${path.replace(/:(?!fid)\w+/, 'alice').replace(':fid', grids[grid])}?${query(given)}`,
+        ),
+    )
+}
+
+// Images are drawn by another process, whose turns nobody waits for.
+const open = Object.entries<Operation>(operations).filter(
+  ([name, { access, account }]) => ['anyone', 'read'].includes(access) && !account && name !== 'files.image',
+)
+it.each(open)('whatever a stranger asks of %s delays nobody', async (_, operation) => {
+  for (const { path } of routesOf(operation))
+    await fc.assert(
+      fc.asyncProperty(asked(path, operation), async (target) => {
+        const body = operation.body.kind === 'none' ? undefined : { checks: { table: { rows: '0..' } } }
+        const { status, ms } = await worstTurn(operation.method, target, body)
+        expect(status, target.slice(0, 300)).toBeLessThan(500)
+        expect(ms, target.slice(0, 300)).toBeLessThan(MAX_TURN_MS)
+      }),
+      { numRuns: LONG ? 50 : operation.query?.properties.where ? 5 : 1 },
+    )
 })
 
 it('a stranger may spend less than a user, and is told which limit it is', async () => {
