@@ -3,7 +3,7 @@ import { Problem } from '../contract/errors.ts'
 import { parseSort } from '../query/index.ts'
 import { typeName } from './columns.ts'
 import { type ChartOptions, type Column, TOP_SERIES } from './options.ts'
-import { type ChartType, isPie } from './types.ts'
+import { type ChartType, isPie, LINES } from './types.ts'
 
 /** Slices that a pie has, with one more for all others, unless --top says otherwise. */
 export const PIE_SLICES = 6
@@ -47,12 +47,12 @@ export function transformsOf(
     ...(groupssrc
       ? [{ type: 'groupby', groupssrc, top: top === undefined ? TOP_SERIES : top + 1, other }]
       : []),
-    ...(func && !isCells ? [{ type: 'aggregate', groups, aggregations: [{ target, func }] }] : []),
+    ...(func && !isCells
+      ? [{ type: 'aggregate', groups, aggregations: [{ target, func, empty: 'none' }] }]
+      : []),
     ...(func && isCells ? [{ type: 'cells', func }] : []),
     // Lines go from point to point, so the points of each series are in the order of the axis.
-    ...((groupssrc || facet || func || isUnsorted) &&
-    sort === undefined &&
-    (type === 'line' || type === 'step' || type === 'area')
+    ...((groupssrc || facet || func || isUnsorted) && sort === undefined && LINES.has(type)
       ? [{ type: 'sort', target: 'x' }]
       : []),
     ...ordered,

@@ -105,6 +105,19 @@ describe('top', () => {
     ])
   })
 
+  it('the largest groups are those of the largest numbers, whatever their sign, and the same in all traces', async () => {
+    const named = (name: string, y: number[]) => ({
+      name,
+      x: [1, 1, 1],
+      y,
+      transforms: [{ type: 'groupby', groups: ['a', 'b', 'c'], groupssrc: 'alice:0:abcdef', top: 2 }],
+    })
+    const { data } = (await transformed({ data: [named('p', [1, -9, 2]), named('n', [3, 0, 4])] })) as {
+      data: { name: string }[]
+    }
+    expect(data.map(({ name }) => name)).toEqual(['b (p)', 'other (2) (p)', 'b (n)', 'other (2) (n)'])
+  })
+
   it('as many groups as there is room for stay as they are', async () => {
     expect((await evaluated(trace({ top: 4, other: 'sum' }))).map(({ name }) => name)).toEqual([
       'a',
@@ -142,6 +155,22 @@ describe('top', () => {
       ],
     ])
   })
+})
+
+it('the sum of no values is none for charts of columns, and 0 for other figures', async () => {
+  const sums = (more: object) =>
+    drawn(
+      {
+        x: ['a', 'b', 'b'],
+        y: [1, null, null],
+        transforms: [
+          { type: 'aggregate', groups: 'x', aggregations: [{ target: 'y', func: 'sum', ...more }] },
+        ],
+      },
+      'y',
+    )
+  expect(await sums({ empty: 'none' })).toEqual([[[1, undefined]]])
+  expect(await sums({})).toEqual([[[1, 0]]])
 })
 
 it('cells of a heatmap are one for each x and y', async () => {

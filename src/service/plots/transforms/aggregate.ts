@@ -82,14 +82,15 @@ export function aggregate(trace: Attributes, transform: Transform, axes: Axes): 
   const done = new Set<string>()
   const given = Array.isArray(aggregations) ? aggregations.filter(isObject) : []
   for (const aggregation of given) {
-    const { target, func = 'first', enabled, funcmode } = aggregation
+    const { target, func = 'first', enabled, funcmode, empty } = aggregation
     // The values by which points are grouped stay those of the group.
     if (enabled === false || typeof target !== 'string' || done.has(target) || target === groups) continue
     if (!paths.has(target) && !(func === 'count' && isAttribute(trace, target))) continue
     done.add(target)
     const array = valueAt(trace, target)
     const values = Array.isArray(array) ? array : []
-    setAt(trace, target, reduced(trace, target, values, groupings, keyOf(func), funcmode, axes))
+    const asked = { func: keyOf(func), funcmode, isEmptyNone: empty === 'none' }
+    setAt(trace, target, reduced(trace, target, values, groupings, asked, axes))
   }
   const firsts = groupings.map(([first]) => first)
   takeRows(
@@ -108,7 +109,7 @@ export function number(trace: Attributes, { func = 'last' }: Transform, axes: Ax
   const [value] =
     given.length === 0
       ? [func === 'count' || func === 'sum' ? 0 : undefined]
-      : reduced(trace, 'customdata', given, [[...given.keys()]], keyOf(func), undefined, axes)
+      : reduced(trace, 'customdata', given, [[...given.keys()]], { func: keyOf(func) }, axes)
   if (typeof value === 'number') trace.value = value
   delete trace.customdata
   delete trace.customdatasrc
@@ -119,7 +120,7 @@ export function cells(trace: Attributes, transform: Transform, axes: Axes): void
   const { x, y } = trace
   if (!Array.isArray(x) || !Array.isArray(y) || typeof transform.func !== 'string') return
   transform.groups = x.map((value, k) => JSON.stringify([value, y[k]]))
-  transform.aggregations = [{ target: 'z', func: transform.func }]
+  transform.aggregations = [{ target: 'z', func: transform.func, empty: 'none' }]
   aggregate(trace, transform, axes)
 }
 
@@ -132,8 +133,7 @@ function reduced(
   target: string,
   values: readonly unknown[],
   groupings: readonly number[][],
-  func: string,
-  funcmode: unknown,
+  { func, funcmode, isEmptyNone = false }: { func: string; funcmode?: unknown; isEmptyNone?: boolean },
   axes: Axes,
 ): unknown[] {
   if (func === 'count') return groupings.map((rows) => rows.length)
@@ -144,6 +144,8 @@ function reduced(
   return groupings.map((rows) => {
     const all = rows.map((k) => toNumber(values[k]))
     const numbers = all.filter((one): one is number => one !== undefined)
+    // plotly.js has 0 for the sum of nothing, which looks like a value.
+    if (isEmptyNone && numbers.length === 0) return undefined
     if (isDeviation) return deviation(numbers, funcmode === 'population')
     const found = functions[func](numbers, all)
     return found === undefined ? undefined : toValue(found)

@@ -99,7 +99,11 @@ function grouped(
     if (key === otherGroup && typeof other === 'string') {
       // Points of many groups at the same x are one point.
       part.name = `${part.name}, ${other === 'avg' ? 'mean' : other}`
-      part.transforms.push({ type: 'aggregate', groups: 'x', aggregations: [{ target: 'y', func: other }] })
+      part.transforms.push({
+        type: 'aggregate',
+        groups: 'x',
+        aggregations: [{ target: 'y', func: other, empty: 'none' }],
+      })
     }
     return part
   })

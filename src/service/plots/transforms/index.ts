@@ -20,7 +20,7 @@ import { expand, groupsOf } from './groupby.ts'
 import { per } from './per.ts'
 import { complete, order, rows } from './rows.ts'
 import { sort } from './sort.ts'
-import { top, topGroups } from './top.ts'
+import { addSizes, type GroupSizes, top, topGroups } from './top.ts'
 import { tree } from './tree.ts'
 import { trendOf } from './trend.ts'
 import { zone } from './zone.ts'
@@ -50,7 +50,6 @@ const preparations: Readonly<
   rows,
   zone,
   per,
-  groupby: limitGroups,
 }
 
 /** Transforms of one trace, and traces that they can give. More takes longer than anybody waits for a chart. */
@@ -71,12 +70,14 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
   const facets = new Map<Attributes, string>()
   const frames = new Map<unknown, string>()
   let [total, shared] = [0, 0]
-  for (const [k, given] of data.entries()) {
-    if (!isEvaluable(given)) {
-      expanded.push(given)
+  const ready: unknown[] = []
+  for (const given of data) ready.push(isEvaluable(given) ? await prepared(given) : given)
+  limitGroups(ready.filter(isEvaluable))
+  for (const [k, trace] of ready.entries()) {
+    if (!isEvaluable(trace)) {
+      expanded.push(trace)
       continue
     }
-    const trace = await prepared(given)
     const count = trace.transforms.length
     if (count > MOST_TRANSFORMS)
       throw tooMany(`a trace has ${count} transforms; at most ${MOST_TRANSFORMS} are evaluated`)
@@ -146,11 +147,28 @@ async function prepared(given: Attributes): Promise<Attributes> {
   return trace
 }
 
-function limitGroups(trace: Attributes, transform: Transform): void {
-  if (transform.top === undefined || !Array.isArray(transform.groups)) return
-  const { groups, other } = topGroups(trace, transform, transform.groups)
-  transform.groups = groups
-  transform.otherGroup = other
+/** Puts the smaller groups of traces together: the same ones in all traces of one column. */
+function limitGroups(traces: readonly Attributes[]): void {
+  const limited = traces.flatMap((trace) =>
+    (trace.transforms as unknown[])
+      .filter(isObject)
+      .filter(
+        ({ type, top: most, groups }) => type === 'groupby' && most !== undefined && Array.isArray(groups),
+      )
+      .map((transform) => ({ trace, transform, groups: transform.groups as unknown[] })),
+  )
+  const sizes = new Map<unknown, GroupSizes>()
+  for (const { trace, transform, groups } of limited) {
+    const key = transform.groupssrc ?? transform
+    const own = sizes.get(key) ?? new Map()
+    sizes.set(key, own)
+    addSizes(own, trace, groups)
+  }
+  for (const { transform, groups } of limited) {
+    const found = topGroups(sizes.get(transform.groupssrc ?? transform)!, transform, groups)
+    transform.groups = found.groups
+    transform.otherGroup = found.other
+  }
 }
 
 function withoutArrays(_: string, value: unknown): unknown {

@@ -1,4 +1,4 @@
-import { type Attributes, keyOf, rowsByKey, setAt, type Transform, takeRows, valueAt } from './attributes.ts'
+import { type Attributes, keyOf, setAt, type Transform, takeRows, valueAt } from './attributes.ts'
 
 /** What is not among the largest, with how many they are. */
 const otherName = (count: number): string => `other (${count})`
@@ -31,32 +31,35 @@ export function top(trace: Attributes, { count, target = 'y', labels = 'x', othe
   setAt(trace, labels, [...(valueAt(trace, labels) as unknown[]), otherName(rest.length)])
 }
 
+/** How large groups are: by the sizes of their values of `y`, whatever their sign, or by their number of points. */
+export type GroupSizes = Map<string, number>
+
+/** Adds the points of a trace to the sizes of its groups. */
+export function addSizes(sizes: GroupSizes, trace: Attributes, groups: readonly unknown[]): void {
+  const values: unknown = trace.y
+  const sized = Array.isArray(values) && trace.type !== 'histogram' ? values : undefined
+  for (const [k, group] of groups.entries()) {
+    const key = keyOf(group)
+    sizes.set(key, (sizes.get(key) ?? 0) + (sized ? Math.abs(Number(sized[k])) || 0 : 1))
+  }
+}
+
 /**
- * The groups of a `groupby` with `top`: the largest ones by the sum of `y`, or by their number of points, and all others
- * as one. Groups that are one already stay as they are.
+ * The groups of a `groupby` with `top`: the largest ones, and all others as one. Groups that are one already stay as they
+ * are.
  */
 export function topGroups(
-  trace: Attributes,
+  sizes: GroupSizes,
   { top: count }: Transform,
   groups: readonly unknown[],
 ): { groups: unknown[]; other?: string } {
-  const rows = rowsByKey(groups)
-  if (!isCount(count) || rows.size <= count) return { groups: [...groups] }
-  const values: unknown = trace.y
-  const sizes = new Map(
-    [...rows].map(([key, own]) => [
-      key,
-      Array.isArray(values) && trace.type !== 'histogram'
-        ? own.reduce((sum, k) => sum + (Number(values[k]) || 0), 0)
-        : own.length,
-    ]),
-  )
-  const order = [...rows.keys()].sort((a, b) => sizes.get(b)! - sizes.get(a)!)
+  if (!isCount(count) || sizes.size <= count) return { groups: [...groups] }
+  const order = [...sizes.keys()].sort((a, b) => sizes.get(b)! - sizes.get(a)!)
   // One of the series that are shown is that of the others.
   const largest = new Set(order.slice(0, Math.max(0, count - 1)))
-  let other = otherName(rows.size - largest.size)
+  let other = otherName(sizes.size - largest.size)
   // Not the name of a group.
-  while (rows.has(other)) other += ' '
+  while (sizes.has(other)) other += ' '
   return { groups: groups.map((group) => (largest.has(keyOf(group)) ? group : other)), other }
 }
 
