@@ -115,6 +115,29 @@ it('ends of months have their ticks where they are, and are not moved', () => {
   expect(layout.xaxis).toMatchObject({ tickmode: 'array', tickvals: x, tickformat: '%b\n%Y' })
 })
 
+it('points of lines and areas that have no neighbor are drawn as points', () => {
+  const style = { mode: 'lines', line: { color: '#123456' } }
+  const of = (y: (number | null)[], more: object = {}) => ({ x: ['a', 'b', 'c', 'd'], y, ...style, ...more })
+  const { data } = themed(
+    {
+      data: [
+        of([1, null, 3, 4]),
+        of([1, 2, 3, 4]),
+        of([null, 5]),
+        of([1, null, 2, null], { connectgaps: true }),
+      ],
+      layout: { meta: { theme: 'gridline' }, xaxis: { type: 'category' } } as Attributes,
+    },
+    { scheme: 'light', width: 640, height: 400 },
+  )
+  expect(data.map(({ mode, marker }: Attributes) => [mode, marker?.size, marker?.color])).toEqual([
+    ['lines+markers', [7, 0, 0, 0], '#123456'],
+    ['lines', undefined, undefined],
+    ['lines+markers', [0, 7], '#123456'],
+    ['lines', undefined, undefined],
+  ])
+})
+
 it('labels of bars that fit are all shown', () => {
   const { layout } = themed(
     {

@@ -10,7 +10,7 @@ import { formatDates, formatNumbers } from './numbers.ts'
 import { arrangeParts } from './parts.ts'
 import { arrangePies } from './pies.ts'
 import { arrangeColors } from './scales.ts'
-import { decideLegend, fadePoints, hoverOf, nameLines } from './series.ts'
+import { decideLegend, fadePoints, hoverOf, markLonePoints, nameLines } from './series.ts'
 import { mergedTemplate, templateOf } from './template.ts'
 
 export { fitOf, needsFit } from './fit.ts'
@@ -27,6 +27,7 @@ const PARTS = [
   arrangeMaps,
   arrangeParts,
   decideLegend,
+  markLonePoints,
   fadePoints,
   hoverOf,
   nameLines,

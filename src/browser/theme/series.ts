@@ -94,6 +94,34 @@ function endOf({ y }: Attributes): number | undefined {
   return undefined
 }
 
+/** Diameter of a point that no line reaches, in pixels. */
+const LONE_PIXELS = 7
+
+/** Points of lines and areas that have no neighbor, which a line cannot show, are drawn as points. */
+export function markLonePoints({ data }: Draft): void {
+  for (const [k, trace] of data.entries()) {
+    const { type = 'scatter', mode, x, y, connectgaps } = trace
+    if (!/^scatter(?:gl)?$/.test(type) || mode !== 'lines' || connectgaps === true) continue
+    const [along, values] = [listOf(x), listOf(y)]
+    const isThere = (at: number): boolean =>
+      at >= 0 && at < values.length && !isMissing(values[at]) && (along.length === 0 || !isMissing(along[at]))
+    const sizes = Array.from(values, (_, at) =>
+      isThere(at) && !isThere(at - 1) && !isThere(at + 1) ? LONE_PIXELS : 0,
+    )
+    if (!sizes.some((size) => size > 0)) continue
+    const color = trace.line?.color
+    data[k] = {
+      ...trace,
+      mode: 'lines+markers',
+      marker: { ...(color !== undefined && { color }), ...trace.marker, size: sizes, opacity: 1 },
+    }
+  }
+}
+
+function isMissing(value: unknown): boolean {
+  return value === null || value === undefined || Number.isNaN(value)
+}
+
 /** Points are transparent where they cover each other, and smaller where they are many. */
 export function fadePoints({ data }: Draft): void {
   const points = data.filter(
