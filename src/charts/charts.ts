@@ -65,10 +65,7 @@ export async function chartOf(
 
   if (x) await values.assertMarked(x)
   const layout = layoutOf(type, options, columns, isMap)
-  const lines =
-    (type === 'line' || type === 'step') && !by && !facet && !aggregate
-      ? await values.lines(x, ys)
-      : undefined
+  const lines = LINES.has(type) && !by && !facet && !aggregate ? await values.lines(x, ys) : undefined
   const sources = {
     by: chart.reference(by),
     facet: chart.reference(facet),

@@ -195,7 +195,7 @@ function stackOf(type: ChartType, { data, layout }: Figure, isBy: boolean): Char
   }
   if (type !== 'bar' && type !== 'histogram') return undefined
   if (layout.barnorm === 'percent') return 'percent'
-  if (type === 'bar') return layout.barmode === 'stack' ? 'normal' : undefined
+  if (type === 'bar') return /^(?:stack|relative)$/.test(layout.barmode) ? 'normal' : undefined
   if (layout.barmode === 'stack') return isBy ? undefined : 'normal'
   return layout.barmode === 'overlay' && isBy ? 'none' : undefined
 }

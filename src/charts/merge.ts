@@ -232,7 +232,7 @@ function mergedLayout(
   if (isOtherType) {
     delete next.barmode
     if (made.layout.barmode !== undefined) next.barmode = made.layout.barmode
-  } else if (made.layout.barmode === 'stack' || (isWhole && next.barmode === 'stack'))
+  } else if (isStacked(made.layout.barmode) || (isWhole && isStacked(next.barmode)))
     next.barmode = made.layout.barmode
   else if ((isOtherCount || isWhole) && made.layout.barmode !== undefined)
     next.barmode ??= made.layout.barmode
@@ -243,6 +243,10 @@ function mergedLayout(
   else if (isWhole && made.layout.showlegend === undefined && layout.showlegend === true)
     delete next.showlegend
   return next
+}
+
+function isStacked(barmode: unknown): boolean {
+  return barmode === 'stack' || barmode === 'relative'
 }
 
 /** A title with the subtitle that is made; undefined without both. */

@@ -77,7 +77,7 @@ export const makers: Record<ChartType, Maker> = {
   bar({ each, layout, columns, options: { stack } }) {
     const isSeveral = columns.ys.length > 1 || columns.by !== undefined
     const barmode =
-      stack === undefined ? (isSeveral ? 'group' : undefined) : stack === 'none' ? 'group' : 'stack'
+      stack === undefined ? (isSeveral ? 'group' : undefined) : stack === 'none' ? 'group' : 'relative'
     return {
       data: each(() => ({ type: 'bar' })),
       layout: {

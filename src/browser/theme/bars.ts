@@ -101,7 +101,7 @@ export function arrangeBars(draft: Draft): void {
   const labels = labelsOf(data.map((trace) => trace[key]))
   if (labels === undefined || layout[along]?.type !== 'category') return
   // Groups of bars stay in the order of the rows: it is that of the answers of a survey, for example.
-  const isOne = data.length === 1 || layout.barmode === 'stack' || layout.barmode === 'relative'
+  const isOne = data.length === 1 || isStacked(layout)
   const isOrdered = labels.every((label) => ORDERED.test(label))
   const areAmounts = data.every(({ type }) => type === 'bar') || isDots(draft)
   if (layout[along].categoryorder === undefined && isOne && !isOrdered && areAmounts)
@@ -134,7 +134,7 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
     layout.yaxis.labelalias = aliases(labels, view.width * 0.4, lines)
     return
   }
-  const bars = layout.barmode === 'stack' ? 1 : data.length
+  const bars = isStacked(layout) ? 1 : data.length
   const needed = LABELED_BAR_PIXELS + (bars - 1) * FURTHER_BAR_PIXELS
   if (height / labels.length < needed) {
     layout.yaxis = { ...layout.yaxis, ticklabelposition: 'outside' }
@@ -178,6 +178,10 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
 function inTwoLines(label: string, most: number): string[] {
   const [first, ...rest] = wrapped(label, most, TEXT_PIXELS)
   return rest.length === 0 ? [first] : [first, shortened(rest.join(' '), most)]
+}
+
+function isStacked({ barmode }: Attributes): boolean {
+  return barmode === 'stack' || barmode === 'relative'
 }
 
 /** Whether a chart shows dots over labels. */
