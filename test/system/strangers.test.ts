@@ -181,7 +181,7 @@ const conditions = (grid: string): fc.Arbitrary<string> =>
       )
 
 /** A value of a query parameter, mostly one that is taken. */
-const valueOf = (grid: string, name: string, type: unknown): fc.Arbitrary<string> => {
+const parameterOf = (grid: string, name: string, type: unknown): fc.Arbitrary<string> => {
   const columns = { book: ['t', 'n'], one: ['t'] }[grid] ?? ['x', 'y', 'g']
   const some = fc.subarray(columns, { minLength: 1 })
   const right: Record<string, fc.Arbitrary<string>> = {
@@ -217,7 +217,7 @@ const asked = (path: string, { query: known, ofVersions }: Operation): fc.Arbitr
           Object.fromEntries(
             [...some, ...names.filter((name) => name === 'base')].map((name) => [
               name,
-              valueOf(grid, name, known?.properties[name]?.type),
+              parameterOf(grid, name, known?.properties[name]?.type),
             ]),
           ),
         )
