@@ -57,7 +57,7 @@ export function transformsOf(
       : []),
     ...ordered,
     ...(largest !== undefined && !groupssrc
-      ? [{ type: 'top', count: largest, target, labels: groups, other: isSliced }]
+      ? [{ type: 'top', count: largest, target, labels: groups, other: isSliced, of: drawn.x?.name }]
       : []),
     ...(trend ? [trendOf(trend)] : []),
   ]

@@ -65,15 +65,20 @@ export class ChartValues {
     return names.flatMap((name) => this.known.get(name) ?? [])
   }
 
-  /** How many rows have a value, how many different values there are, and the largest number without its sign. */
-  async distinct(name: string): Promise<{ rows: number; distinct: number; largest?: number } | undefined> {
+  /** How many rows have a value, or a label, how many different ones there are, and the largest number without its sign. */
+  async distinct(
+    name: string,
+    isLabel = false,
+  ): Promise<{ rows: number; distinct: number; largest?: number } | undefined> {
     const [found] = await this.described([name])
     if (!found) return undefined
-    const rows = found.rows - found.nulls
+    // Rows without a label have one of their own.
+    const unnamed = isLabel && found.nulls > 0 ? 1 : 0
+    const rows = isLabel ? found.rows : found.rows - found.nulls
     const ends = [found.min, found.max].filter((end) => typeof end === 'number').map(Math.abs)
     return {
       rows,
-      distinct: found.distinct_is_exact ? found.distinct : rows,
+      distinct: found.distinct_is_exact ? found.distinct + unnamed : rows,
       largest: ends.length > 0 ? Math.max(...ends) : undefined,
     }
   }
@@ -166,8 +171,10 @@ export class ChartValues {
    * Throws if several rows have the same value, or the same pair of values: their bars or cells would be drawn over each
    * other.
    */
-  async assertSingle({ name }: Column, second?: Column): Promise<void> {
-    const found = second ? await this.pairs([name, second.name]) : await this.distinct(name)
+  async assertSingle({ name, type }: Column, second?: Column): Promise<void> {
+    const found = second
+      ? await this.pairs([name, second.name])
+      : await this.distinct(name, type === 'text' || type === 'boolean')
     if (!found || found.distinct >= found.rows || found.distinct === 0) return
     const { rows, distinct } = found
     const by = takes(this.type, 'by') && !second ? ', or show the rows of each category with --by COLUMN' : ''
@@ -195,7 +202,7 @@ export class ChartValues {
     const along = x && found.get(x.name)
     if (!along) return { gaps, isSorted: true }
     const rows = along.rows - along.nulls
-    if (x.type === 'text' && along.distinct < rows) await this.assertSingle(x)
+    if (x.type === 'text') await this.assertSingle(x)
     else if (along.distinct_is_exact && along.distinct < rows)
       this.note(
         `--x ${x.name}: ${rows} rows have ${along.distinct} different values, so the line goes up and down at one place (to show one point for each, add --aggregate mean; to show a line for each category, add --by COLUMN)`,

@@ -16,7 +16,7 @@ type Row = Record<'x' | 'y' | 'g', Cell>
 type Drawn = Record<string, [Cell, number][]>
 
 const functions: Record<string, (values: Cell[]) => number | null> = {
-  sum: (values) => numbersOf(values).reduce((a, b) => a + b, 0),
+  sum: (values) => ofSome(values, (list) => list.reduce((a, b) => a + b, 0)),
   mean: (values) => ofSome(values, (list) => list.reduce((a, b) => a + b, 0) / list.length),
   min: (values) => ofSome(values, (list) => Math.min(...list)),
   max: (values) => ofSome(values, (list) => Math.max(...list)),
@@ -36,7 +36,10 @@ function ofSome(values: Cell[], compute: (list: number[]) => number): number | n
 
 /** The points that a chart shows of rows. */
 function model(rows: readonly Row[], type: ChartType, options: ChartOptions): Drawn {
-  const chosen = options.where ? rows.filter(({ y }) => y !== null && (y as number) > 0) : rows
+  // A row without a label has the label (none).
+  const areLabels = rows.some(({ x }) => typeof x === 'string' && !/^\d{4}-/.test(x))
+  const labeled = rows.map((row) => (areLabels && row.x === null ? { ...row, x: '(none)' } : row))
+  const chosen = options.where ? labeled.filter(({ y }) => y !== null && (y as number) > 0) : labeled
   const series = new Map<string, Row[]>()
   for (const row of chosen) {
     const name = options.by ? String(row.g ?? '') : 'y'

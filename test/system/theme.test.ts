@@ -138,6 +138,59 @@ it('points of lines and areas that have no neighbor are drawn as points', () => 
   ])
 })
 
+it('labels and names are the texts of the data, and rows without a label have one', () => {
+  const { data, layout } = themed(
+    {
+      data: [
+        {
+          type: 'bar',
+          name: '<i>n</i>',
+          x: ['<b>x</b>', 'a &lt; b', null, null],
+          y: [1, 2, 3, null],
+        } as Attributes,
+      ],
+      layout: {
+        meta: { theme: 'gridline' },
+        xaxis: { type: 'category' },
+        shapes: [{ type: 'line', x0: '<b>x</b>', x1: '<b>x</b>', y0: 0, y1: 1 }],
+      } as Attributes,
+    },
+    { scheme: 'light', width: 900, height: 400 },
+  )
+  expect(data[0].name).toBe('&lt;i&gt;n&lt;/i&gt;')
+  expect(data[0].x).toEqual(['&lt;b&gt;x&lt;/b&gt;', 'a &amp;lt; b', '(none)', null])
+  expect(layout.shapes[0].x0).toBe('&lt;b&gt;x&lt;/b&gt;')
+})
+
+it('what is not drawn, and an axis that cuts bars, are said below the chart', () => {
+  const footOf = (data: Attributes[], layout: Attributes): string | undefined =>
+    themed(
+      { data, layout: { meta: { theme: 'gridline' }, ...layout } as Attributes },
+      { scheme: 'light', width: 640, height: 400 },
+    ).layout.annotations?.find(({ name }: Attributes) => name === 'gridline-source')?.text
+  const sized = { type: 'scatter', mode: 'markers', x: [1, 2, 3], y: [-1, 0, 3] }
+  expect(
+    footOf([{ ...sized, marker: { sizeref: 1, size: [1, null, -30] } }], { yaxis: { type: 'log' } }),
+  ).toBe('Not shown: 1 row without size, 1 row with a size below zero, 2 values not above zero')
+  expect(footOf([{ type: 'bar', x: ['a'], y: [95] }], { yaxis: { range: [94, 100] } })).toBe(
+    'The axis begins at 94, not at zero',
+  )
+  const meta = { theme: 'gridline', notShown: ['175 more <species>'] }
+  expect(footOf([{ type: 'bar', x: ['a'], y: [95] }], { meta })).toBe('Not shown: 175 more &lt;species&gt;')
+  expect(footOf([{ type: 'bar', x: ['a'], y: [95] }], {})).toBeUndefined()
+})
+
+it('whole numbers have whole ticks, and years no commas', () => {
+  const { layout } = themed(
+    {
+      data: [{ type: 'scatter', mode: 'lines', x: [2000, 2001, 2004], y: [0, 1, 3] } as Attributes],
+      layout: { meta: { theme: 'gridline' } } as Attributes,
+    },
+    { scheme: 'light', width: 640, height: 400 },
+  )
+  expect([layout.xaxis.dtick, layout.xaxis.tickformat, layout.yaxis.dtick]).toEqual([1, 'd', 1])
+})
+
 it('labels of bars that fit are all shown', () => {
   const { layout } = themed(
     {
@@ -156,7 +209,7 @@ it('of a pie with values below zero, the shares are those of what is drawn, and 
     { scheme: 'light', width: 640, height: 400 },
   )
   expect((data[0] as Attributes).values).toEqual([5, null, null, 7])
-  expect(layout.annotations).toMatchObject([{ text: 'values below zero are not shown' }])
+  expect(layout.annotations).toMatchObject([{ text: 'Not shown: 1 value below zero' }])
 })
 
 it('the labels of a waterfall are its values, also of zero and of none', () => {

@@ -1,5 +1,4 @@
 import { turnedShape } from '../../charts/turn.ts'
-import { escapedMarkup } from '../../contract/markup.ts'
 import {
   type Attributes,
   type Draft,
@@ -163,7 +162,7 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
   for (const [k, label] of labels.entries())
     annotate(layout, {
       name: 'gridline-label',
-      text: texts[k].map(escapedMarkup).join('<br>'),
+      text: texts[k].join('<br>'),
       xref: 'paper',
       x: 0,
       xanchor: 'left',

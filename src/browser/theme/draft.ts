@@ -28,6 +28,9 @@ export interface Draft {
   /** Room beside the plot, in pixels. */
   left: number
   right: number
+  /** What is not drawn, such as `2 rows without size`, and other remarks: said below the chart. */
+  unseen: string[]
+  remarks: string[]
   /** What the scale of colors shows, if it has no title of its own. */
   scale?: string
 }

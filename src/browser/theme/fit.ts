@@ -7,6 +7,8 @@ import { listOfAnnotations, SOURCE_PIXELS } from './headings.ts'
 import { hasLogo, logoChanges } from './logo.ts'
 import { END } from './series.ts'
 
+/** Height of each further line below the chart, in pixels. */
+const FOOT_LINE_PIXELS = 16
 /** Height of the name of a line, in pixels. */
 const NAME_PIXELS = TEXT_PIXELS + 4
 
@@ -32,7 +34,8 @@ export function fitOf(chart: unknown): Attributes | undefined {
   const source = annotations.findIndex(({ name }) => name === SOURCE)
   if (source >= 0) {
     // Below what the labels of the axis need.
-    changes['margin.b'] = size.b + SOURCE_PIXELS
+    const more = String(annotations[source].text).split('<br>').length - 1
+    changes['margin.b'] = size.b + SOURCE_PIXELS + more * FOOT_LINE_PIXELS
     changes[`annotations[${source}].yshift`] = EDGE_PIXELS / 2 - changes['margin.b']
     changes[`annotations[${source}].xshift`] = layout.margin.l - size.l
   }

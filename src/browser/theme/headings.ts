@@ -145,21 +145,26 @@ function titleOf(title: unknown): Attributes {
   return typeof title === 'object' && title !== null ? title : {}
 }
 
-/** The source below the chart. It is placed when the height of the axis is known: see `fitOf`. */
-export function placeSource({ layout, view }: Draft): void {
-  const at = listOfAnnotations(layout).findIndex(({ name }) => name === SOURCE)
-  if (at < 0) return
-  layout.annotations = listOfAnnotations(layout).map((one, k) =>
-    k === at
-      ? {
-          ...one,
-          ...{ xref: 'paper', yref: 'paper', x: 0, y: 0, xanchor: 'left', yanchor: 'bottom', align: 'left' },
-          ...{ showarrow: false, font: { size: 12, ...one.font } },
-          text: wrapped(String(one.text ?? ''), view.width - 2 * edgeOf(view), 12)[0] ?? '',
-        }
-      : one,
-  )
+/** Lines below the chart: its source, and what it does not show. They are placed when the height of the axis is known: see `fitOf`. */
+export function placeFoot({ layout, view, unseen, remarks }: Draft): void {
+  const given = listOfAnnotations(layout).find(({ name }) => name === SOURCE)
+  const said = [...(unseen.length > 0 ? [`Not shown: ${unseen.join(', ')}`] : []), ...remarks].join('. ')
+  if (!given && said === '') return
+  const most = view.width - 2 * edgeOf(view)
+  const lines = [
+    ...wrapped(String(given?.text ?? ''), most, 12).slice(0, 1),
+    ...wrapped(said, most, 12).slice(0, MOST_FOOT_LINES),
+  ]
+  layout.annotations = listOfAnnotations(layout).filter((one) => one !== given)
+  annotate(layout, {
+    ...given,
+    ...{ name: SOURCE, xref: 'paper', yref: 'paper', x: 0, y: 0, xanchor: 'left', yanchor: 'bottom' },
+    font: { size: 12, ...given?.font },
+    text: lines.join('<br>'),
+  })
 }
+
+const MOST_FOOT_LINES = 3
 
 export function listOfAnnotations(layout: Attributes): Attributes[] {
   return Array.isArray(layout.annotations) ? layout.annotations : []

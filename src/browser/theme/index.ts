@@ -3,7 +3,8 @@ import { hasGround } from '../../charts/themes.ts'
 import { arrangeBars, arrangeStems } from './bars.ts'
 import { type Attributes, type Draft, edgeOf, isNarrow, listOf, type View } from './draft.ts'
 import { arrangeFacets } from './facets.ts'
-import { placeAxisTitle, placeLegend, placeSource, placeTitle } from './headings.ts'
+import { placeAxisTitle, placeFoot, placeLegend, placeTitle } from './headings.ts'
+import { writeLabels } from './labels.ts'
 import { withLogo, withoutLogo } from './logo.ts'
 import { arrangeMaps } from './maps.ts'
 import { formatDates, formatNumbers } from './numbers.ts'
@@ -12,6 +13,7 @@ import { arrangePies } from './pies.ts'
 import { arrangeColors } from './scales.ts'
 import { decideLegend, fadePoints, hoverOf, markLonePoints, nameLines } from './series.ts'
 import { mergedTemplate, templateOf } from './template.ts'
+import { noteUnseen } from './unseen.ts'
 
 export { fitOf, needsFit } from './fit.ts'
 
@@ -22,6 +24,7 @@ interface Figure {
 
 /** The parts of a look, in order: each can count on those before it. */
 const PARTS = [
+  writeLabels,
   arrangePies,
   arrangeColors,
   arrangeMaps,
@@ -39,7 +42,8 @@ const PARTS = [
   formatDates,
   placeAxisTitle,
   arrangeFacets,
-  placeSource,
+  noteUnseen,
+  placeFoot,
 ] as const
 
 /**
@@ -58,6 +62,8 @@ export function themed<T extends Figure>(figure: T, view: View): T {
     layout: { ...layout, ...(annotations && { annotations }), ...(shapes && { shapes }) },
     view,
     above: { title: 0, legend: 0, axis: 0 },
+    unseen: [],
+    remarks: [],
     right: edgeOf(view),
     left: edgeOf(view),
   }

@@ -21,10 +21,14 @@ export function formatNumbers({ data, layout }: Draft): void {
       if (data.some(({ type }) => type === 'histogram')) layout[key] = { separatethousands: true, ...axis }
       continue
     }
-    const { values, isWhole } = largest
+    const { values, isWhole, span } = largest
+    const isYears = isWhole && key.startsWith('x') && largest.least >= 1000 && values < 3000
     layout[key] = {
       // Smaller whole numbers of a x axis may be years.
       ...((key.startsWith('y') || values >= 10_000) && { separatethousands: true }),
+      // Between whole numbers there is nothing.
+      ...(isWhole && span < FEW_WHOLE && axis.type !== 'log' && { dtick: 1 }),
+      ...(isYears && { tickformat: 'd' }),
       ...numbersUpTo(values),
       ...(axis.type === 'log' && { dtick: logTick(values, largest.least) }),
       hoverformat: hoverFormat(values, isWhole, key.startsWith('x')),
@@ -32,6 +36,9 @@ export function formatNumbers({ data, layout }: Draft): void {
     }
   }
 }
+
+/** Whole numbers up to which each has a tick. */
+const FEW_WHOLE = 6
 
 /** Steps of ticks, in months, and ends of months that are looked at. */
 const MONTHS = [1, 2, 3, 6, 12, 24, 36, 60, 120]
@@ -108,12 +115,13 @@ function hoverFormat(values: number, isWhole: boolean, isX: boolean): string {
 function largestOn(
   data: readonly Attributes[],
   axis: string,
-): { values: number; least: number; isWhole: boolean } | undefined {
+): { values: number; least: number; isWhole: boolean; span: number } | undefined {
   const letter = axis[0] as 'x' | 'y'
   const id = axis.replace('axis', '')
   let values = -1
   let least = Number.POSITIVE_INFINITY
   let isWhole = true
+  let [low, high] = letter === 'y' ? [0, 0] : [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const trace of data) {
     if ((trace[`${letter}axis`] ?? letter) !== id) continue
     for (const value of listOf(trace[letter])) {
@@ -122,9 +130,11 @@ function largestOn(
       if (Math.abs(number) > values) values = Math.abs(number)
       if (number > 0 && number < least) least = number
       if (isWhole && !Number.isInteger(number)) isWhole = false
+      if (number < low) low = number
+      if (number > high) high = number
     }
   }
-  return values < 0 ? undefined : { values, least, isWhole }
+  return values < 0 ? undefined : { values, least, isWhole, span: high - low }
 }
 
 let known: Record<string, string> | undefined

@@ -1,28 +1,19 @@
-import { type Attributes, type Draft, isNarrow, listOf, TEXT_PIXELS } from './draft.ts'
-import { annotate } from './headings.ts'
+import { counted } from '../../contract/closest.ts'
+import { type Draft, isNarrow, listOf, TEXT_PIXELS } from './draft.ts'
 
 /** Slices below this share have no label: there is no room for it. */
 const LEAST_SHARE = 0.03
 /** Height of a label beside the pie, which has two lines. */
 const LABEL_PIXELS = 2 * (TEXT_PIXELS + 5)
 
-/** Says that a chart of parts leaves values out. */
-function noteNegative(layout: Attributes): void {
-  annotate(layout, {
-    name: 'gridline-negative',
-    text: 'values below zero are not shown',
-    ...{ xref: 'paper', yref: 'paper', x: 1, y: 0, xanchor: 'right', yanchor: 'top' },
-    ...{ opacity: 0.7, font: { size: 11 } },
-  })
-}
-
 /** Labels of slices are beside the pie, and on a phone in a legend above it. Small slices have none. */
-export function arrangePies({ data, layout, view, above }: Draft): void {
+export function arrangePies({ data, layout, view, above, unseen }: Draft): void {
   for (const [k, trace] of data.entries()) {
     if (trace.type !== 'pie' || trace.texttemplate !== undefined || trace.textinfo !== undefined) continue
     const given = [...listOf(trace.values)]
     const values = given.map((value) => (typeof value === 'number' && value > 0 ? value : 0))
-    if (given.some((value) => typeof value === 'number' && value < 0)) noteNegative(layout)
+    const below = given.filter((value) => typeof value === 'number' && value < 0).length
+    if (below > 0) unseen.push(`${counted(below, 'value')} below zero`)
     const total = values.reduce((sum, value) => sum + value, 0)
     const narrow = isNarrow(view)
     const shown = narrow ? '%{percent:.0%}' : '%{label}<br>%{percent:.0%}'

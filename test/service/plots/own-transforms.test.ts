@@ -138,8 +138,8 @@ describe('top', () => {
   it('of points, keeps the largest, and the sum of the others if it is asked for', async () => {
     const bars = (other: boolean) => ({
       type: 'bar',
-      x: ['a', 'b', 'c', 'd'],
-      y: [1, 4, null, 3],
+      x: ['a', 'b', 'c', 'd', 'e'],
+      y: [1, 4, null, 3, 2],
       transforms: [{ type: 'top', count: 2, other }],
     })
     expect(await drawn(bars(false), 'x', 'y')).toEqual([
@@ -151,7 +151,7 @@ describe('top', () => {
     expect(await drawn(bars(true), 'x', 'y')).toEqual([
       [
         ['b', 'd', 'other (2)'],
-        [4, 3, 1],
+        [4, 3, 3],
       ],
     ])
   })

@@ -96,6 +96,7 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
   const placed = facets.size > 0 ? faceted(figure, expanded.filter(isObject), facets) : figure
   const axes = new Axes(isObject(placed.layout) ? placed.layout : {}, expanded.filter(isObject), traces)
   const drawn: unknown[] = []
+  const notShown: string[] = []
   for (const [k, trace] of expanded.entries()) {
     if (!isEvaluable(trace)) {
       drawn.push(trace)
@@ -105,12 +106,17 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
     const line = { transforms: trace.transforms }
     const done = await evaluated(trace, axes)
     const trend = trendOf({ ...done, ...line })
+    for (const { left, of } of (line.transforms as unknown[]).filter(isObject))
+      if (typeof left === 'number' && left > 0)
+        notShown.push(`${left} more ${typeof of === 'string' ? of.replaceAll('_', ' ') : ''}`.trim())
     const frame = frames.get(trace)
     if (frame !== undefined) frames.set(done, frame)
     drawn.push(done, ...(trend ? [trend] : []))
   }
   if (frames.size > 0) return animated(placed, drawn, frames)
-  return { ...placed, data: drawn }
+  if (notShown.length === 0) return { ...placed, data: drawn }
+  const layout: Attributes = isObject(placed.layout) ? placed.layout : {}
+  return { ...placed, layout: { ...layout, meta: { ...layout.meta, notShown } }, data: drawn }
 }
 
 function hasTrend(trace: Attributes): boolean {

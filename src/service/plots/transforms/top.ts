@@ -5,9 +5,10 @@ const otherName = (count: number): string => `other (${count})`
 
 /**
  * Keeps the `count` largest points, and one with the sum of the others if `other` is true. `target` are the values that
- * tell how large they are, `labels` their names.
+ * tell how large they are, `labels` their names. Sets `left` to how many are left out.
  */
-export function top(trace: Attributes, { count, target = 'y', labels = 'x', other }: Transform): void {
+export function top(trace: Attributes, transform: Transform): void {
+  const { count, target = 'y', labels = 'x', other } = transform
   if (typeof target !== 'string' || typeof labels !== 'string') return
   const [sizes, names] = [valueAt(trace, target), valueAt(trace, labels)]
   if (!Array.isArray(sizes) || !Array.isArray(names) || !isCount(count) || sizes.length <= count) return
@@ -18,14 +19,19 @@ export function top(trace: Attributes, { count, target = 'y', labels = 'x', othe
       .slice(0, count),
   )
   const rows = [...sizes.keys()]
-  const rest = rows.filter((k) => !largest.has(k))
+  // What has no size is no part of the others.
+  const rest = rows.filter((k) => !largest.has(k) && (other !== true || sizeOf(sizes[k]) !== UNSIZED))
   // One alone is no group of others.
   if (other === true && rest.length === 1) return
   takeRows(
     trace,
     rows.filter((k) => largest.has(k)),
   )
-  if (other !== true) return
+  if (other !== true) {
+    transform.left = rest.length
+    return
+  }
+  if (rest.length === 0) return
   const sum = rest.reduce((total, k) => total + (Number.isFinite(Number(sizes[k])) ? Number(sizes[k]) : 0), 0)
   setAt(trace, target, [...(valueAt(trace, target) as unknown[]), sum])
   setAt(trace, labels, [...(valueAt(trace, labels) as unknown[]), otherName(rest.length)])
@@ -67,7 +73,9 @@ function isCount(count: unknown): count is number {
   return typeof count === 'number' && count >= 1
 }
 
+const UNSIZED = Number.NEGATIVE_INFINITY
+
 function sizeOf(value: unknown): number {
   const size = typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
-  return Number.isFinite(size) ? size : Number.NEGATIVE_INFINITY
+  return Number.isFinite(size) ? size : UNSIZED
 }
