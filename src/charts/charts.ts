@@ -9,7 +9,7 @@ import type { Figure } from './merge.ts'
 import { SOURCE } from './names.ts'
 import type { ChartGrid, ChartOptions, Column } from './options.ts'
 import { type Attributes, type Drawn, makers, type Parts } from './traces.ts'
-import { assertPeriods, assertTrend, assertZone, transformsOf } from './transforms.ts'
+import { assertPeriods, assertTrend, assertZone, isWhole, transformsOf } from './transforms.ts'
 import {
   type ChartType,
   isCells,
@@ -170,12 +170,40 @@ async function assertReadable(
   if (x && hasAxis && type !== 'scatter' && type !== 'histogram') await values.assertFewLabels(x)
   if (!aggregate && x && SINGLE.has(type) && !facet && !animate) await values.assertSingle(x, by)
   if (!aggregate && x && isMap) await values.assertSingle(x, ys[0])
+  const isSeveral = by !== undefined || ys.length > 1
+  const isStacked = stack === undefined ? type === 'area' && isSeveral : stack !== 'none'
+  if (logY && FROM_ZERO.has(type))
+    throw new Problem(
+      'usage',
+      `--log-y: a ${type} chart begins at zero, which a logarithmic axis does not have`,
+      {
+        hint: `Use --type ${type === 'area' ? 'line' : 'dot'}.`,
+      },
+    )
+  if (!isWhole(aggregate) && (isPie(type) || isStacked))
+    throw new Problem(
+      'usage',
+      `--aggregate ${aggregate}: ${isPie(type) ? 'slices' : 'stacked series'} are parts of a whole, and these do not add up`,
+      {
+        hint: isPie(type)
+          ? 'Use --type bar, or --aggregate sum or count.'
+          : 'Use --stack none, or --aggregate sum or count.',
+      },
+    )
+  if (!aggregate && isStacked && type === 'area') await values.assertOneSign(ys)
   if (!aggregate && WHOLES.has(type)) await values.assertParts(ys, `a ${type}`)
   if (!aggregate && stack === 'percent') await values.assertParts(ys, '--stack percent')
+  if (stack === 'percent' && !isSeveral && type !== 'histogram')
+    throw new Problem('usage', '--stack percent: of one series, each part is the whole', {
+      hint: 'Give several columns with --y, or the series with --by.',
+    })
   if (!aggregate && x && LINES.has(type) && !facet) await values.noteRepeated(x, by)
   if (logX && x) await values.noteLogarithms([x], '--log-x')
   if (logY && !aggregate) await values.noteLogarithms(ys, '--log-y')
 }
+
+/** Types whose values are drawn from zero. */
+const FROM_ZERO: ReadonlySet<ChartType> = new Set(['bar', 'lollipop', 'area', 'waterfall', 'funnel'])
 
 /** Types that show parts of a whole. */
 const WHOLES: ReadonlySet<ChartType> = new Set(['pie', 'donut', 'treemap', 'sunburst', 'funnel'])

@@ -98,6 +98,17 @@ export class ChartValues {
       )
   }
 
+  /** Throws `bad_data` if stacked areas would add values above and below zero. */
+  async assertOneSign(columns: readonly Column[]): Promise<void> {
+    const ends = (await this.described(columns.map(({ name }) => name))).flatMap(({ min, max }) => [min, max])
+    const numbers = ends.filter((end) => typeof end === 'number')
+    if (Math.min(...numbers) >= 0 || Math.max(...numbers) <= 0) return
+    throw new Problem('bad_data', 'stacked areas add up, and there are values above and below zero', {
+      field: columns[0]?.name,
+      hint: 'Use --type bar, which stacks each sign from zero, or --stack none.',
+    })
+  }
+
   /** Says that a line goes up and down at one place, where several rows have the same x. */
   async noteRepeated(x: Column, by: Column | undefined): Promise<void> {
     const own = await this.distinct(x.name)
@@ -118,7 +129,7 @@ export class ChartValues {
 
   /** The first values of a column. */
   async sample(column: Column): Promise<unknown[]> {
-    if (!this.client) return (column.seen ?? []).map(({ text }) => text)
+    if (!this.client) return (column.seen ?? []).map(({ text }) => unquoted(text))
     const query = { columns: [column.name], head: SAMPLE_ROWS, format: 'json' as const }
     const response = await this.client.response('grids.content', { fid: this.fid, query })
     const content = (await response.json()) as { cols: Record<string, { data: unknown[] }> }
@@ -267,33 +278,37 @@ export class ChartValues {
   /** What the places of a map are: codes of countries, names of countries or codes of US states. Throws `bad_data`. */
   async places(column: Column): Promise<'ISO-3' | 'USA-states' | 'country names'> {
     const texts = (await this.sample(column)).filter((value) => typeof value === 'string')
-    if (texts.length > 0 && texts.every((text) => US_STATES.has(text))) return 'USA-states'
+    const other = texts.filter((text) => !US_STATES.has(text))
+    if (other.length * 2 < texts.length) {
+      this.notePlaces(column, other, texts.length, 'state')
+      return 'USA-states'
+    }
     const { isCountry } = await import('../vendor/countries.ts')
     const areCodes = texts.every((text) => /^[A-Z]{3}$/.test(text))
-    this.notePlaces(
-      column,
-      texts.filter((text) => !isCountry(text, areCodes ? 'code' : 'name')),
-      texts.length,
-    )
-    if (areCodes) return 'ISO-3'
-    const short = texts.find((text) => /^[A-Za-z]{2}$/.test(text))
-    if (short === undefined) return 'country names'
-    throw new Problem('bad_data', `--x ${column.name}: ${short} is no code that a map knows`, {
-      field: column.name,
-      hint: 'Use codes of three letters (NOR), English names of countries, or codes of US states (TX).',
-    })
+    const unknown = texts.filter((text) => !isCountry(text, areCodes ? 'code' : 'name'))
+    const short = texts.filter((text) => /^[A-Za-z]{2}$/.test(text))
+    if (short.length * 2 > texts.length)
+      throw this.noPlaces(column, `${unknown[0]} is no code that a map knows`)
+    this.notePlaces(column, unknown, texts.length, 'country')
+    return areCodes ? 'ISO-3' : 'country names'
   }
 
   /** Names places that a map does not know. Throws `bad_data` if it knows none. */
-  private notePlaces({ name }: Column, unknown: readonly string[], count: number): void {
+  private notePlaces(
+    column: Column,
+    unknown: readonly string[],
+    count: number,
+    kind: 'country' | 'state',
+  ): void {
     const places = [...new Set(unknown)]
     if (places.length === 0) return
-    const what = `--x ${name}: ${listed(places, 5)} ${places.length === 1 ? 'is no country' : 'are no countries'} that a map knows`
-    if (unknown.length < count) {
-      this.note(`${what}; ${places.length === 1 ? 'it is' : 'they are'} not drawn`)
-      return
-    }
-    throw new Problem('bad_data', what, {
+    const what = `${listed(places, 5)} ${places.length === 1 ? `is no ${kind}` : `are no ${kind === 'state' ? 'states' : 'countries'}`} that a map knows`
+    if (unknown.length === count) throw this.noPlaces(column, what)
+    this.note(`--x ${column.name}: ${what}; ${places.length === 1 ? 'it is' : 'they are'} not drawn`)
+  }
+
+  private noPlaces({ name }: Column, what: string): Problem {
+    return new Problem('bad_data', `--x ${name}: ${what}`, {
       field: name,
       hint: 'Use codes of three letters (NOR), English names of countries, or codes of US states (TX).',
     })
@@ -316,4 +331,9 @@ export class ChartValues {
     }
     return { rows, distinct: seen.size < MOST_CELLS ? seen.size : rows }
   }
+}
+
+/** A value as it is: of JSON, its text has quotes. */
+function unquoted(text: string): string {
+  return /^"[^"\\]*"$/.test(text) ? text.slice(1, -1) : text
 }

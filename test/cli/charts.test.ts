@@ -591,7 +591,7 @@ describe('a chart whose column is gone', () => {
 it('values that a type cannot show are refused, or named', async () => {
   const { run: go } = home('signs')
   file('signs.csv', 'k,v\na,5\nb,-3\nc,0\n')
-  for (const [type, ...more] of [['pie'], ['treemap'], ['funnel'], ['bar', '--stack', 'percent']]) {
+  for (const [type, ...more] of [['pie'], ['treemap'], ['funnel']]) {
     const { code, stderr } = await go(
       ...['upload', 'signs.csv', '--on-conflict', 'replace', '--plot', type, '--x', 'k', '--y', 'v', ...more],
     )
@@ -603,6 +603,43 @@ it('values that a type cannot show are refused, or named', async () => {
     0,
     expect.stringContaining('--log-y: column v has values that are not above zero (-3)'),
   ])
+})
+
+it('charts that would mislead are refused, with what to do', async () => {
+  const { run: go } = home('misleading')
+  file('both.csv', 'k,g,v,w\na,p,5,1\nb,p,-3,2\na,q,1,1\nb,q,2,1\n')
+  await go('upload', 'both.csv')
+  const base = ['plot', 'create', '--grid', 'both', '--x', 'k']
+  for (const [args, message] of [
+    [['--type', 'bar', '--y', 'v', '--log-y', '--aggregate', 'sum'], /begins at zero.*--type dot/],
+    [['--type', 'area', '--y', 'v', '--by', 'g'], /above and below zero.*--type bar/],
+    [['--type', 'bar', '--y', 'v,w', '--where', "g = 'p'", '--stack', 'percent'], /below zero/],
+    [['--type', 'bar', '--y', 'w', '--aggregate', 'sum', '--stack', 'percent'], /each part is the whole/],
+    [['--type', 'pie', '--y', 'w', '--aggregate', 'mean'], /do not add up.*--type bar/],
+    [['--type', 'bar', '--y', 'w', '--by', 'g', '--aggregate', 'max', '--stack', 'normal'], /do not add up/],
+  ] as const)
+    expect([args, (await go(...base, ...args)).stderr]).toEqual([args, expect.stringMatching(message)])
+  expect((await go(...base, '--type', 'bar', '--y', 'v', '--by', 'g', '--stack', 'normal')).code).toBe(0)
+})
+
+it('a map names the places that it does not know, also of a JSON file, and draws the others', async () => {
+  const { run: go } = home('places')
+  const made = async (name: string, places: string[]) => {
+    file(name, JSON.stringify(places.map((place, k) => ({ place, n: k }))))
+    return go('upload', name, '--plot', 'choropleth', '--x', 'place', '--y', 'n', '--on-conflict', 'replace')
+  }
+  expect(await made('states.json', ['TX', 'CA', 'NY', 'PR'])).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/PR is no state that a map knows; it is not drawn/),
+  })
+  expect(await made('countries.json', ['Norway', 'France', 'UK', 'Atlantis'])).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/: Atlantis is no country that a map knows; it is not drawn/),
+  })
+  expect(await made('none.json', ['NO', 'FR'])).toMatchObject({
+    code: 7,
+    stderr: expect.stringMatching(/Use codes of three letters/),
+  })
 })
 
 it('a histogram is of the values of a line, which it becomes again', async () => {
@@ -649,10 +686,10 @@ describe('plot set', () => {
       ['bar', undefined, undefined],
       ['bar', undefined, { color: '#d62728' }],
     ])
-    expect(await set('--horizontal', '--labels', '--log-y')).toBe('replaced')
-    expect(await set('--no-horizontal', '--no-labels', '--no-log-y')).toBe('replaced')
+    expect(await set('--horizontal', '--labels')).toBe('replaced')
+    expect(await set('--no-horizontal', '--no-labels')).toBe('replaced')
     expect((await figureOf()).data).toEqual(data)
-    expect((await json('plot', 'options', 'sales line')).command).not.toMatch(/horizontal|labels|log/)
+    expect((await json('plot', 'options', 'sales line')).command).not.toMatch(/horizontal|labels/)
     expect(await set('--type', 'line')).toBe('replaced')
     expect((await figureOf()).data[1]).toMatchObject({ line: { color: '#d62728' } })
   })

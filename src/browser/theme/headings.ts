@@ -149,7 +149,7 @@ function titleOf(title: unknown): Attributes {
 export function placeFoot({ layout, view, unseen, remarks }: Draft): void {
   const given = listOfAnnotations(layout).find(({ name }) => name === SOURCE)
   const said = [...(unseen.length > 0 ? [`Not shown: ${unseen.join(', ')}`] : []), ...remarks].join('. ')
-  if (!given && said === '') return
+  if (!given && (said === '' || view.height < LEAST_FOOT_PIXELS)) return
   const most = view.width - 2 * edgeOf(view)
   const lines = [
     ...wrapped(String(given?.text ?? ''), most, 12).slice(0, 1),
@@ -165,6 +165,8 @@ export function placeFoot({ layout, view, unseen, remarks }: Draft): void {
 }
 
 const MOST_FOOT_LINES = 3
+/** Height of a chart that has room for what it does not show, in pixels. */
+const LEAST_FOOT_PIXELS = 160
 
 export function listOfAnnotations(layout: Attributes): Attributes[] {
   return Array.isArray(layout.annotations) ? layout.annotations : []

@@ -29,7 +29,8 @@ export async function chartText(
   stream: NodeJS.WriteStream,
 ): Promise<string> {
   const { drawFigure } = await import('../../service/index.ts')
-  const { figure, lost } = withoutLost(given)
+  const { figure: known, lost } = withoutLost(given)
+  const figure = withLabels(known)
   if (lost > 0 && figure.data?.length === 0) return noData(lost)
   const draw = (shown: object, width: number, height: number): Promise<Uint8Array> =>
     drawFigure(JSON.stringify(shown), { format: 'png' satisfies ImageFormat, width, height }, environment)
@@ -39,7 +40,7 @@ export async function chartText(
   const { data = [], layout = {} } = figure
   const words = chartWords(data as Record<string, unknown>[], columns)
   const heading = titleOf(layout)
-  if (words) return [...(heading ? [heading] : []), ...words, ''].join('\n')
+  if (words) return [...(heading ? [heading] : []), ...words, ...unseen(layout), ''].join('\n')
   const own = plotText(withBins(data), layout, {
     columns,
     lines: LINES,
@@ -55,6 +56,7 @@ export async function chartText(
       ...own,
       ...(across ? [center(across, columns)] : []),
       ...legendOf(data, hasColor(stream, environment), plain),
+      ...unseen(layout),
       ...(lost > 0 ? [noData(lost).trimEnd()] : []),
       '',
     ].join('\n')
@@ -67,9 +69,35 @@ export async function chartText(
     ...(title ? [center(title, columns)] : []),
     ...braille(image, color),
     ...ranges(figure),
+    ...unseen(layout),
     ...(lost > 0 ? [noData(lost).trimEnd()] : []),
     '',
   ].join('\n')
+}
+
+/** What the service has left out. */
+function unseen({ meta }: Record<string, unknown>): string[] {
+  const { notShown } = (meta ?? {}) as { notShown?: unknown }
+  return Array.isArray(notShown)
+    ? [`Not shown: ${notShown.map((text) => plain(String(text))).join(', ')}`]
+    : []
+}
+
+/** The figure with a label for rows without one, as on pages. */
+function withLabels(figure: ChartFigure): ChartFigure {
+  const isLabels = (axis: unknown): boolean => (axis as { type?: unknown } | undefined)?.type === 'category'
+  const { data = [], layout = {} } = figure
+  if (layout.meta === undefined) return figure
+  const written = (values: unknown): unknown =>
+    Array.isArray(values) ? values.map((value) => value ?? '(none)') : values
+  return {
+    ...figure,
+    data: data.map((trace) => ({
+      ...trace,
+      ...(isLabels(layout.xaxis) && trace.x !== undefined && { x: written(trace.x) }),
+      ...(isLabels(layout.yaxis) && trace.y !== undefined && { y: written(trace.y) }),
+    })),
+  }
 }
 
 /** The traces of a figure that have their data: others would be drawn by the numbers of their points. */
