@@ -190,7 +190,10 @@ async function assertReadable(
           : 'Use --stack none, or --aggregate sum or count.',
       },
     )
-  if (!aggregate && isStacked && type === 'area') await values.assertOneSign(ys)
+  if (!aggregate && isStacked && type === 'area') {
+    await values.assertOneSign(ys)
+    await values.noteMissing(ys)
+  }
   if (!aggregate && WHOLES.has(type)) await values.assertParts(ys, `a ${type}`)
   if (!aggregate && stack === 'percent') await values.assertParts(ys, '--stack percent')
   if (stack === 'percent' && !isSeveral && type !== 'histogram')

@@ -1,9 +1,8 @@
-import { listed } from '../contract/closest.ts'
+import { counted, listed } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
 import type { ColumnDescription } from '../contract/resources/index.ts'
 import { nameText } from '../query/index.ts'
 import { type ChartOptions, type Column, MOST_LABELS, MOST_SERIES, TOP_SERIES } from './options.ts'
-import { isWhole } from './transforms.ts'
 import { type ChartType, isPie, takes } from './types.ts'
 
 /** What charts ask of a service. */
@@ -34,8 +33,6 @@ const MOST_PAIRED = 200_000
 const MOST_FACETS = 36
 /** Frames of an animation, as the service draws them. */
 const MOST_FRAMES = 200
-/** Slices that a pie has room for, where the smallest ones cannot be put together. */
-const MOST_SLICES = 50
 /** Diameter of the largest point sized by a column, in pixels. */
 const LARGEST_POINT_PIXELS = 40
 
@@ -160,22 +157,29 @@ export class ChartValues {
       )
   }
 
-  /** Throws if a text axis, or a pie, has more labels than anybody reads. */
+  /** Throws if a text axis has more labels than anybody reads. A pie puts the smallest together. */
   async assertFewLabels({ name, type }: Column): Promise<void> {
-    const { top, aggregate } = this.options
-    // Slices are labels, whatever they are of. Those that add up are put together.
-    const isAll = isPie(this.type) && !isWhole(aggregate)
-    if (top !== undefined || (type !== 'text' && !isAll)) return
+    if (this.options.top !== undefined || type !== 'text' || isPie(this.type)) return
     const found = await this.distinct(name)
-    if (!found || found.distinct <= (isAll ? MOST_SLICES : MOST_LABELS)) return
+    if (!found || found.distinct <= MOST_LABELS) return
     const hasTop = takes(this.type, 'top')
-    const room = isAll
-      ? `a ${this.type} with --aggregate ${aggregate} shows at most ${MOST_SLICES} slices`
-      : `an axis shows at most ${MOST_LABELS} labels`
-    throw new Problem('bad_data', `--x ${name}: the column has ${found.distinct} different values; ${room}`, {
-      field: name,
-      hint: `Choose some of them with --where${hasTop ? ', or the largest with --top' : ''}.`,
-    })
+    throw new Problem(
+      'bad_data',
+      `--x ${name}: the column has ${found.distinct} different values; an axis shows at most ${MOST_LABELS} labels`,
+      {
+        field: name,
+        hint: `Choose some of them with --where${hasTop ? ', or the largest with --top' : ''}.`,
+      },
+    )
+  }
+
+  /** Says that stacked areas go to zero where a value is missing. */
+  async noteMissing(columns: readonly Column[]): Promise<void> {
+    for (const { name, nulls } of await this.described(columns.map((column) => column.name)))
+      if (nulls > 0)
+        this.note(
+          `--y ${name}: ${counted(nulls, 'row')} without a value; stacked areas are at zero there (lines show a gap: --type line)`,
+        )
   }
 
   /**
