@@ -622,6 +622,20 @@ it('charts that would mislead are refused, with what to do', async () => {
   expect((await go(...base, '--type', 'bar', '--y', 'v', '--by', 'g', '--stack', 'normal')).code).toBe(0)
 })
 
+it('a pie has the largest of many labels, with rows without one, and a stacked area says where values lack', async () => {
+  const { run: go } = home('many')
+  const rows = Array.from({ length: 1500 }, (_, k) => `l${k},${k}`)
+  file('many.csv', `k,v\n${rows.join('\n')}\n,9000\n`)
+  expect((await go('upload', 'many.csv', '--plot', 'pie', '--x', 'k', '--y', 'v')).code).toBe(0)
+  expect((await go('preview', 'many pie')).stdout).toMatch(
+    /\(none\): 9000 [\s\S]*other \(1495\)|other \(1495\)[\s\S]*\(none\): 9000 /,
+  )
+  file('gap.csv', 'd,a,b\n2024-01-01,1,2\n2024-01-02,,2\n')
+  expect((await go('upload', 'gap.csv', '--plot', 'area', '--x', 'd', '--y', 'a,b')).stderr).toContain(
+    '--y a: 1 row without a value; stacked areas are at zero there',
+  )
+})
+
 it('a map names the places that it does not know, also of a JSON file, and draws the others', async () => {
   const { run: go } = home('places')
   const made = async (name: string, places: string[]) => {

@@ -89,7 +89,7 @@ function withLabels(figure: ChartFigure): ChartFigure {
   const { data = [], layout = {} } = figure
   if (layout.meta === undefined) return figure
   const written = (values: unknown): unknown =>
-    Array.isArray(values) ? values.map((value) => value ?? '(none)') : values
+    Array.isArray(values) ? values.map((value) => value ?? NONE) : values
   return {
     ...figure,
     data: data.map((trace) => ({
@@ -220,6 +220,8 @@ function heights(data: readonly Trace[], { barmode }: Record<string, unknown>): 
   return all
 }
 
+/** The label of rows without one. */
+const NONE = '(none)'
 /** Parts of a pie that are listed. */
 const PARTS = 10
 
@@ -229,7 +231,7 @@ function pieces({ labels, values }: Trace): string[] {
   const names = listOf(labels)
   for (const [k, value] of listOf(values).entries())
     if (typeof value === 'number') {
-      const name = plain(String(names[k] ?? k))
+      const name = plain(String(names.length === 0 ? k : (names[k] ?? NONE)))
       sums.set(name, (sums.get(name) ?? 0) + value)
     }
   const total = [...sums.values()].reduce((a, b) => a + b, 0)
