@@ -84,8 +84,16 @@ export async function tablesIn(given: Buffer, options: DelimitedOptions): Promis
   }))
 }
 
-function filled({ cells }: Row): string[] {
-  return cells.map((cell) => cell.trim().replace(/^"(.*)"$/s, '$1')).filter((cell) => cell !== '')
+const filledCells = new WeakMap<Row, readonly string[]>()
+
+/** The cells of a row that are not empty. Each row is looked at for many others: it is read once. */
+function filled(row: Row): readonly string[] {
+  let found = filledCells.get(row)
+  if (!found) {
+    found = row.cells.map((cell) => cell.trim().replace(/^"(.*)"$/s, '$1')).filter((cell) => cell !== '')
+    filledCells.set(row, found)
+  }
+  return found
 }
 
 /**
@@ -106,8 +114,9 @@ function titleOf(rows: readonly Row[], k: number, isKnown: boolean): Row | undef
   while (above > 0 && filled(rows[above]).length === 0) above--
   // Below a table of this width, a title can be that of a section: then a header must look like one.
   const isSection = above > 0 && widthAbove(rows, above) === rows[k].cells.length
-  const hasHeader = isKnown || repeats(rows, above, names) || isHeader(rows, k) || isHeaderOfFew(rows, k)
-  if (isSection && !hasHeader) return undefined
+  const hasHeader = (): boolean =>
+    isKnown || repeats(rows, above, names) || isHeader(rows, k) || isHeaderOfFew(rows, k)
+  if (isSection && !hasHeader()) return undefined
   const title = filled(rows[above])
   const isFree = above === 0 || filled(rows[above - 1]).length === 0
   return title.length === 1 && isFree && isName(title[0]) && title[0].length <= LONGEST_TITLE_CHARACTERS
@@ -145,27 +154,54 @@ function isHeaderLike(rows: readonly Row[], k: number, header: Row, isSure: bool
   if (!isNamed || others.length === 0 || rows[k + 1].cells.length !== rows[k].cells.length) return false
   const isSame = others.length === given.length && others.every((cell, at) => cell === given[at])
   if (isSame && isSure) return true
-  const isTime = (cell: string): boolean => YEAR.test(cell) || DAY.test(cell)
   const times = others.filter(isTime)
   const areNames = isSame ? times.length > 0 : areYears(others.filter((cell) => YEAR.test(cell)))
   return (
     areNames &&
     others.every((cell) => isTime(cell) || isName(cell)) &&
     // Rows, and not other headers, which are below blank rows and titles.
-    !rows.some(
-      (row, at) =>
-        at > 0 &&
-        row !== header &&
-        filled(rows[at - 1]).length > 1 &&
-        filled(row).slice(1).filter(isTime).length >= times.length,
-    )
+    !mostTimes(rows).some(({ row, count }) => row !== header && count >= times.length)
   )
+}
+
+function isTime(cell: string): boolean {
+  return YEAR.test(cell) || DAY.test(cell)
+}
+
+const rowsWithTimes = new WeakMap<readonly Row[], { row: Row; count: number }[]>()
+
+/** The two rows with the most years and days, of those that are below a row of several cells. */
+function mostTimes(rows: readonly Row[]): { row: Row; count: number }[] {
+  let most = rowsWithTimes.get(rows)
+  if (!most) {
+    most = []
+    for (const [at, row] of rows.entries()) {
+      if (at === 0 || filled(rows[at - 1]).length <= 1) continue
+      const count = filled(row).slice(1).filter(isTime).length
+      if (most.length < 2 || count > most[1].count)
+        most = [...most, { row, count }].sort((a, b) => b.count - a.count).slice(0, 2)
+    }
+    rowsWithTimes.set(rows, most)
+  }
+  return most
 }
 
 /** Whether these names are a row above: the header of the table before. */
 function repeats(rows: readonly Row[], k: number, names: readonly string[]): boolean {
-  return rows.slice(0, k).some((row) => filled(row).join('\0') === names.join('\0'))
+  let first = firstRows.get(rows)
+  if (!first) {
+    first = new Map()
+    for (const [at, row] of rows.entries()) {
+      const key = filled(row).join('\0')
+      if (!first.has(key)) first.set(key, at)
+    }
+    firstRows.set(rows, first)
+  }
+  return (first.get(names.join('\0')) ?? k) < k
 }
+
+/** Where each row of a text is for the first time. */
+const firstRows = new WeakMap<readonly Row[], Map<string, number>>()
 
 /** Whether a column of names has values below that are no names. */
 function isHeaderOfFew(rows: readonly Row[], k: number): boolean {
