@@ -157,6 +157,29 @@ describe('top', () => {
   })
 })
 
+it('frames have all series, so few of both can be too many together', async () => {
+  const rows = Array.from({ length: 1000 }, (_, k) => k)
+  const frames = (count: number, hovertemplate = '') =>
+    evaluated({
+      x: rows,
+      y: rows,
+      hovertemplate,
+      transforms: [
+        { type: 'groupby', animate: true, groups: rows.map((k) => k % count) },
+        { type: 'groupby', groups: rows.map((k) => k % 100) },
+      ],
+    })
+  expect((await frames(5)).length).toBe(100)
+  await expect(frames(200)).rejects.toMatchObject({
+    code: 'too_large',
+    message: expect.stringContaining('in its frames'),
+  })
+  await expect(frames(50, 'a'.repeat(2000))).rejects.toMatchObject({
+    code: 'too_large',
+    message: expect.stringContaining('share'),
+  })
+})
+
 it('the sum of no values is none for charts of columns, and 0 for other figures', async () => {
   const sums = (more: object) =>
     drawn(

@@ -22,12 +22,13 @@ export function animated(
   const moving = traces.filter((trace): trace is Attributes => frames.has(trace))
   const still = traces.filter((trace) => !frames.has(trace))
   const series = [...new Set(moving.map(seriesOf))]
+  const [first, placed] = [new Map<string, Attributes>(), new Map<string, Attributes>()]
+  for (const trace of moving.toReversed()) {
+    first.set(seriesOf(trace), trace)
+    placed.set(JSON.stringify([frames.get(trace), seriesOf(trace)]), trace)
+  }
   const of = (name: string): Attributes[] =>
-    series.map(
-      (key) =>
-        moving.find((trace) => frames.get(trace) === name && seriesOf(trace) === key) ??
-        empty(moving.find((trace) => seriesOf(trace) === key)!),
-    )
+    series.map((key) => placed.get(JSON.stringify([name, key])) ?? empty(first.get(key)!))
   const layout: Attributes = isObject(figure.layout) ? { ...figure.layout } : {}
   layout.xaxis = standing(layout.xaxis, moving, 'x')
   layout.yaxis = standing(layout.yaxis, moving, 'y')

@@ -55,8 +55,10 @@ const preparations: Readonly<
 /** Transforms of one trace, and traces that they can give. More takes longer than anybody waits for a chart. */
 const MOST_TRANSFORMS = 20
 const MOST_TRACES = 1000
+/** Series of all frames together: each frame has all of them. */
+const MOST_FRAME_TRACES = 10_000
 /** Characters of attributes that all groups have. */
-const MOST_SHARED = 32 * 1024 * 1024
+const MOST_SHARED = 4 * 1024 * 1024
 
 /**
  * The figure with its transforms evaluated. Traces without transforms, and what is not known, stay as they are. Throws
@@ -113,7 +115,17 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
     if (frame !== undefined) frames.set(done, frame)
     drawn.push(done, ...(trend ? [trend] : []))
   }
-  if (frames.size > 0) return animated(placed, drawn, frames)
+  if (frames.size > 0) {
+    const names = new Set(
+      drawn.filter((trace) => frames.has(trace)).map((trace) => (trace as Attributes).name),
+    )
+    const all = names.size * new Set(frames.values()).size
+    if (all > MOST_FRAME_TRACES)
+      throw tooMany(`the figure has ${all} series in its frames; at most ${MOST_FRAME_TRACES} are drawn`)
+    if ((shared / total) * all > MOST_SHARED)
+      throw tooMany('the frames of the figure share too many attributes')
+    return animated(placed, drawn, frames)
+  }
   if (notShown.length === 0) return { ...placed, data: drawn }
   const layout: Attributes = isObject(placed.layout) ? placed.layout : {}
   return { ...placed, layout: { ...layout, meta: { ...layout.meta, notShown } }, data: drawn }
