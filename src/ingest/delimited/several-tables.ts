@@ -25,6 +25,8 @@ interface Row {
   at: number
   line: number
   cells: string[]
+  /** The cells that are not empty, without quotes. */
+  filled: readonly string[]
 }
 
 /** Names that a header needs, and rows below it that must be as wide. */
@@ -54,10 +56,11 @@ export async function tablesIn(given: Buffer, options: DelimitedOptions): Promis
   const dialect = (await sniffed(head, head.length === all.length)) ?? (await sniffed(firstLines(head), true))
   if (!dialect || dialect.collapse) return one
   const rows = rowsOf(all.toString('latin1'), dialect.delimiter)
+  const known = new Rows(rows)
   // By the place of its header: where each table begins.
   const starts: { at: number; row: Row; title: string | undefined }[] = []
   const add = (k: number, titled: Row | undefined): void => {
-    const title = titled && Buffer.from(filled(titled)[0], 'latin1').toString('utf8').trim()
+    const title = titled && Buffer.from(titled.filled[0], 'latin1').toString('utf8').trim()
     starts.push({ at: (titled ?? rows[k]).at, row: rows[k], title })
   }
   let width = dialect.names.length
@@ -65,11 +68,11 @@ export async function tablesIn(given: Buffer, options: DelimitedOptions): Promis
   let header: Row | undefined = rows[top]
   const areWide = width >= FEWEST_NAMES && dialect.headerRows > 0
   for (let k = 1; k + 1 < rows.length; k++) {
-    const isAlike = header && k > top && isHeaderLike(rows, k, header, dialect.headerRows > 0)
-    const titled = titleOf(rows, k, isAlike || (k === top && dialect.headerRows > 0))
+    const isAlike = header && k > top && isHeaderLike(known, k, header, dialect.headerRows > 0)
+    const titled = titleOf(known, k, isAlike || (k === top && dialect.headerRows > 0))
     const isNext = areWide && k >= FEWEST_NAMES && rows[k].cells.length !== width && isHeader(rows, k)
-    if (!titled && !isNext && !(isAlike && filled(rows[k - 1]).length === 0)) continue
-    if (starts.length === 0 && (!titled || titled !== rows.find((row) => filled(row).length > 0)))
+    if (!titled && !isNext && !(isAlike && rows[k - 1].filled.length === 0)) continue
+    if (starts.length === 0 && (!titled || titled !== rows.find((row) => row.filled.length > 0)))
       starts.push({ at: rows[0].at, row: rows[0], title: undefined })
     add(k, titled)
     width = rows[k].cells.length
@@ -84,49 +87,74 @@ export async function tablesIn(given: Buffer, options: DelimitedOptions): Promis
   }))
 }
 
-const filledCells = new WeakMap<Row, readonly string[]>()
+/** All rows of a text. Each row is compared with many others: what that needs is computed once, when it is first used. */
+class Rows {
+  private firstIndexes?: Map<string, number>
+  private mostTimes?: { row: Row; count: number }[]
 
-/** The cells of a row that are not empty. Each row is looked at for many others: it is read once. */
-function filled(row: Row): readonly string[] {
-  let found = filledCells.get(row)
-  if (!found) {
-    found = row.cells.map((cell) => cell.trim().replace(/^"(.*)"$/s, '$1')).filter((cell) => cell !== '')
-    filledCells.set(row, found)
+  constructor(readonly all: readonly Row[]) {}
+
+  /** Returns whether a row before row `k` has exactly these cells: the header of a table above. */
+  repeats(k: number, names: readonly string[]): boolean {
+    this.firstIndexes ??= new Map(
+      this.all.map(({ filled }, at) => [filled.join('\0'), at] as const).reverse(),
+    )
+    return (this.firstIndexes.get(names.join('\0')) ?? k) < k
   }
-  return found
+
+  /**
+   * Returns whether a row other than the header has at least `count` years and days. Rows below a blank row or a title are
+   * not counted: they can be headers.
+   */
+  hasTimes(count: number, header: Row): boolean {
+    this.mostTimes ??= this.findMostTimes()
+    return this.mostTimes.some((found) => found.row !== header && found.count >= count)
+  }
+
+  /** Finds the two rows with the most years and days: one of them can be the header. */
+  private findMostTimes(): { row: Row; count: number }[] {
+    const most: { row: Row; count: number }[] = []
+    for (const [at, row] of this.all.entries()) {
+      if (at === 0 || this.all[at - 1].filled.length <= 1) continue
+      most.push({ row, count: row.filled.slice(1).filter(isTime).length })
+      most.sort((a, b) => b.count - a.count).splice(2)
+    }
+    return most
+  }
 }
 
 /**
- * The title of a table whose header is row `k`, which is one if `isKnown`: a row with one cell, below a blank row or the first of all. Between both
- * there can be blank rows.
+ * Returns the title above row `k`, if that is the header of a table: a row with one cell, which is the first row or below a
+ * blank row. Blank rows can separate title and header. `isKnown`: row `k` is known to be a header.
  */
-function titleOf(rows: readonly Row[], k: number, isKnown: boolean): Row | undefined {
-  const names = filled(rows[k])
-  const below = filled(rows[k + 1])
+function titleOf(rows: Rows, k: number, isKnown: boolean): Row | undefined {
+  const { all } = rows
+  const names = all[k].filled
+  const below = all[k + 1].filled
   const isNamed =
     names.length >= 2 && (isKnown || names.every(isName)) && new Set(names).size === names.length
-  if (!isNamed || below.length < 2 || rows[k].cells.length !== rows[k + 1].cells.length) return undefined
+  if (!isNamed || below.length < 2 || all[k].cells.length !== all[k + 1].cells.length) return undefined
   // Two lines of two texts below a word are a note: "prepared by, Ann".
   const isLong =
-    names.length > 2 || !below.every(isName) || (k + 2 < rows.length && filled(rows[k + 2]).length >= 2)
+    names.length > 2 || !below.every(isName) || (k + 2 < all.length && all[k + 2].filled.length >= 2)
   if (!isLong) return undefined
   let above = k - 1
-  while (above > 0 && filled(rows[above]).length === 0) above--
+  while (above > 0 && all[above].filled.length === 0) above--
   // Below a table of this width, a title can be that of a section: then a header must look like one.
-  const isSection = above > 0 && widthAbove(rows, above) === rows[k].cells.length
+  const isSection = above > 0 && widthAbove(all, above) === all[k].cells.length
   const hasHeader = (): boolean =>
-    isKnown || repeats(rows, above, names) || isHeader(rows, k) || isHeaderOfFew(rows, k)
+    isKnown || rows.repeats(above, names) || isHeader(all, k) || isHeaderOfFew(all, k)
   if (isSection && !hasHeader()) return undefined
-  const title = filled(rows[above])
-  const isFree = above === 0 || filled(rows[above - 1]).length === 0
+  const title = all[above].filled
+  const isFree = above === 0 || all[above - 1].filled.length === 0
   return title.length === 1 && isFree && isName(title[0]) && title[0].length <= LONGEST_TITLE_CHARACTERS
-    ? rows[above]
+    ? all[above]
     : undefined
 }
 
 /** The width of the last row above row `k` with more than one cell. */
 function widthAbove(rows: readonly Row[], k: number): number {
-  for (let at = k - 1; at >= 0; at--) if (filled(rows[at]).length > 1) return rows[at].cells.length
+  for (let at = k - 1; at >= 0; at--) if (rows[at].filled.length > 1) return rows[at].cells.length
   return 0
 }
 
@@ -147,11 +175,12 @@ function areYears(cells: readonly string[]): boolean {
  * Whether row `k` is the header of a table like the one above: a name of its own, and over the other columns the names of
  * that table, which is known to have a header, or years and days, of which no other row has as many.
  */
-function isHeaderLike(rows: readonly Row[], k: number, header: Row, isSure: boolean): boolean {
-  const [name = '', ...others] = filled(rows[k])
-  const [first, ...given] = filled(header)
-  const isNamed = isName(name) && name !== first && rows[k].cells[0].trim() !== ''
-  if (!isNamed || others.length === 0 || rows[k + 1].cells.length !== rows[k].cells.length) return false
+function isHeaderLike(rows: Rows, k: number, header: Row, isSure: boolean): boolean {
+  const { all } = rows
+  const [name = '', ...others] = all[k].filled
+  const [first, ...given] = header.filled
+  const isNamed = isName(name) && name !== first && all[k].cells[0].trim() !== ''
+  if (!isNamed || others.length === 0 || all[k + 1].cells.length !== all[k].cells.length) return false
   const isSame = others.length === given.length && others.every((cell, at) => cell === given[at])
   if (isSame && isSure) return true
   const times = others.filter(isTime)
@@ -160,48 +189,13 @@ function isHeaderLike(rows: readonly Row[], k: number, header: Row, isSure: bool
     areNames &&
     others.every((cell) => isTime(cell) || isName(cell)) &&
     // Rows, and not other headers, which are below blank rows and titles.
-    !mostTimes(rows).some(({ row, count }) => row !== header && count >= times.length)
+    !rows.hasTimes(times.length, header)
   )
 }
 
 function isTime(cell: string): boolean {
   return YEAR.test(cell) || DAY.test(cell)
 }
-
-const rowsWithTimes = new WeakMap<readonly Row[], { row: Row; count: number }[]>()
-
-/** The two rows with the most years and days, of those that are below a row of several cells. */
-function mostTimes(rows: readonly Row[]): { row: Row; count: number }[] {
-  let most = rowsWithTimes.get(rows)
-  if (!most) {
-    most = []
-    for (const [at, row] of rows.entries()) {
-      if (at === 0 || filled(rows[at - 1]).length <= 1) continue
-      const count = filled(row).slice(1).filter(isTime).length
-      if (most.length < 2 || count > most[1].count)
-        most = [...most, { row, count }].sort((a, b) => b.count - a.count).slice(0, 2)
-    }
-    rowsWithTimes.set(rows, most)
-  }
-  return most
-}
-
-/** Whether these names are a row above: the header of the table before. */
-function repeats(rows: readonly Row[], k: number, names: readonly string[]): boolean {
-  let first = firstRows.get(rows)
-  if (!first) {
-    first = new Map()
-    for (const [at, row] of rows.entries()) {
-      const key = filled(row).join('\0')
-      if (!first.has(key)) first.set(key, at)
-    }
-    firstRows.set(rows, first)
-  }
-  return (first.get(names.join('\0')) ?? k) < k
-}
-
-/** Where each row of a text is for the first time. */
-const firstRows = new WeakMap<readonly Row[], Map<string, number>>()
 
 /** Whether a column of names has values below that are no names. */
 function isHeaderOfFew(rows: readonly Row[], k: number): boolean {
@@ -264,11 +258,16 @@ function rowsOf(text: string, delimiter: string): Row[] {
     const bare = row
       .replace(/\r?\n$/, '')
       .replace(/"(?:[^"]|"")*"/g, (cell) => cell.replaceAll(delimiter, ' '))
-    rows.push({ at, line, cells: bare.split(delimiter) })
+    const cells = bare.split(delimiter)
+    rows.push({ at, line, cells, filled: cells.map(unquoted).filter((cell) => cell !== '') })
     at = end
     line += lines
   }
   return rows
+}
+
+function unquoted(cell: string): string {
+  return cell.trim().replace(/^"(.*)"$/s, '$1')
 }
 
 function isOpen(row: string): boolean {
