@@ -36,8 +36,7 @@ export function transformsOf(
     const axis = name === drawn.y?.name ? target : name === drawn.x?.name ? groups : undefined
     return axis ? [{ type: 'order', target: axis, descending }] : []
   })
-  const isSliced = isPie(type) && isWhole(aggregate)
-  const largest = top ?? (isSliced ? PIE_SLICES : undefined)
+  const largest = top ?? (isPie(type) ? PIE_SLICES : undefined)
   const transforms = [
     ...(selected ? [selected] : []),
     ...(zone ? [{ type: 'zone', target: 'x', zone }] : []),
@@ -57,7 +56,7 @@ export function transformsOf(
       : []),
     ...ordered,
     ...(largest !== undefined && !groupssrc
-      ? [{ type: 'top', count: largest, target, labels: groups, other: isSliced, of: drawn.x?.name }]
+      ? [{ type: 'top', count: largest, target, labels: groups, other: isPie(type), of: drawn.x?.name }]
       : []),
     ...(trend ? [trendOf(trend)] : []),
   ]

@@ -41,7 +41,8 @@ export function animated(
   }
 }
 
-function seriesOf({ name }: Attributes): string {
+/** Returns the series of a trace, which is the same one in all frames. */
+export function seriesOf({ name }: Attributes): string {
   return String(name ?? '')
 }
 

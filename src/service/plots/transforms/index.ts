@@ -1,7 +1,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { breathe, turnIsLong } from '../../../json/index.ts'
 import { aggregate, cells, number } from './aggregate.ts'
-import { animated, MOST_FRAMES } from './animate.ts'
+import { animated, MOST_FRAMES, seriesOf } from './animate.ts'
 import {
   type Attributes,
   arraysOf,
@@ -116,10 +116,10 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
     drawn.push(done, ...(trend ? [trend] : []))
   }
   if (frames.size > 0) {
-    const names = new Set(
-      drawn.filter((trace) => frames.has(trace)).map((trace) => (trace as Attributes).name),
+    const series = new Set(
+      drawn.filter((trace) => frames.has(trace)).map((trace) => seriesOf(trace as Attributes)),
     )
-    const all = names.size * new Set(frames.values()).size
+    const all = series.size * new Set(frames.values()).size
     if (all > MOST_FRAME_TRACES)
       throw tooMany(`the figure has ${all} series in its frames; at most ${MOST_FRAME_TRACES} are drawn`)
     if ((shared / total) * all > MOST_SHARED)
@@ -165,27 +165,23 @@ async function prepared(given: Attributes): Promise<Attributes> {
   return trace
 }
 
-/** Puts the smaller groups of traces together: the same ones in all traces of one column. */
+/** Merges the smaller groups of each trace. Traces that are grouped by the same column keep the same groups. */
 function limitGroups(traces: readonly Attributes[]): void {
-  const limited = traces.flatMap((trace) =>
-    (trace.transforms as unknown[])
-      .filter(isObject)
-      .filter(
-        ({ type, top: most, groups }) => type === 'groupby' && most !== undefined && Array.isArray(groups),
-      )
-      .map((transform) => ({ trace, transform, groups: transform.groups as unknown[] })),
-  )
   const sizes = new Map<unknown, GroupSizes>()
-  for (const { trace, transform, groups } of limited) {
-    const key = transform.groupssrc ?? transform
-    const own = sizes.get(key) ?? new Map()
-    sizes.set(key, own)
-    addSizes(own, trace, groups)
-  }
-  for (const { transform, groups } of limited) {
-    const found = topGroups(sizes.get(transform.groupssrc ?? transform)!, transform, groups)
-    transform.groups = found.groups
-    transform.otherGroup = found.other
+  const limited = traces.flatMap((trace) =>
+    (trace.transforms as unknown[]).filter(isObject).flatMap((transform) => {
+      const { type, top: limit, enabled, groups, groupssrc: column = transform } = transform
+      if (type !== 'groupby' || limit === undefined || enabled === false || !Array.isArray(groups)) return []
+      const own = sizes.get(column) ?? new Map()
+      sizes.set(column, own)
+      addSizes(own, trace, groups)
+      return [{ transform, groups, sizes: own }]
+    }),
+  )
+  for (const { transform, groups, sizes: own } of limited) {
+    const { groups: merged, other } = topGroups(own, transform, groups)
+    transform.groups = merged
+    transform.otherGroup = other
   }
 }
 

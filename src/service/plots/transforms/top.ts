@@ -32,7 +32,7 @@ export function top(trace: Attributes, transform: Transform): void {
     return
   }
   if (rest.length === 0) return
-  const sum = rest.reduce((total, k) => total + (Number.isFinite(Number(sizes[k])) ? Number(sizes[k]) : 0), 0)
+  const sum = rest.reduce((total, k) => total + sizeOf(sizes[k]), 0)
   setAt(trace, target, [...(valueAt(trace, target) as unknown[]), sum])
   setAt(trace, labels, [...(valueAt(trace, labels) as unknown[]), otherName(rest.length)])
 }
