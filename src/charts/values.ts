@@ -62,14 +62,16 @@ export class ChartValues {
     return names.flatMap((name) => this.known.get(name) ?? [])
   }
 
-  /** How many rows have a value, or a label, how many different ones there are, and the largest number without its sign. */
+  /**
+   * Returns the number of rows with a value, the number of distinct values, and the largest absolute number. `isLabel`:
+   * null counts as a value.
+   */
   async distinct(
     name: string,
     isLabel = false,
   ): Promise<{ rows: number; distinct: number; largest?: number } | undefined> {
     const [found] = await this.described([name])
     if (!found) return undefined
-    // Rows without a label have one of their own.
     const unnamed = isLabel && found.nulls > 0 ? 1 : 0
     const rows = isLabel ? found.rows : found.rows - found.nulls
     const ends = [found.min, found.max].filter((end) => typeof end === 'number').map(Math.abs)
@@ -337,7 +339,7 @@ export class ChartValues {
   }
 }
 
-/** A value as it is: of JSON, its text has quotes. */
+/** Removes the quotes of a JSON string. */
 function unquoted(text: string): string {
   return /^"[^"\\]*"$/.test(text) ? text.slice(1, -1) : text
 }

@@ -20,7 +20,7 @@ const ARGS = [
   '--disable-quic',
   '--disable-domain-reliability',
   '--no-first-run',
-  // What SwiftShader puts together costs more than what the browser does itself.
+  // Compositing by SwiftShader takes more CPU time than software compositing.
   '--disable-gpu-compositing',
   '--no-pings',
   '--mute-audio',

@@ -15,7 +15,7 @@ const ARGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--no-first-run',
-  // What SwiftShader puts together costs more than what the browser does itself.
+  // Compositing by SwiftShader takes more CPU time than software compositing.
   '--disable-gpu-compositing',
   '--use-gl=angle',
   '--use-angle=swiftshader',

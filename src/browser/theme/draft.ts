@@ -28,8 +28,9 @@ export interface Draft {
   /** Room beside the plot, in pixels. */
   left: number
   right: number
-  /** What is not drawn, such as `2 rows without size`, and other remarks: said below the chart. */
+  /** Omitted data, for example `2 rows without size`. Printed in the footer of the chart. */
   unseen: string[]
+  /** Other sentences for the footer. */
   remarks: string[]
   /** What the scale of colors shows, if it has no title of its own. */
   scale?: string

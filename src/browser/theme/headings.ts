@@ -145,7 +145,7 @@ function titleOf(title: unknown): Attributes {
   return typeof title === 'object' && title !== null ? title : {}
 }
 
-/** Lines below the chart: its source, and what it does not show. They are placed when the height of the axis is known: see `fitOf`. */
+/** Adds the footer: the source, then omitted data and remarks. `fitOf` places it once the height of the axis is known. */
 export function placeFoot({ layout, view, unseen, remarks }: Draft): void {
   const given = listOfAnnotations(layout).find(({ name }) => name === SOURCE)
   const said = [...(unseen.length > 0 ? [`Not shown: ${unseen.join(', ')}`] : []), ...remarks].join('. ')

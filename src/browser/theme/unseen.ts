@@ -1,4 +1,4 @@
-// What a chart leaves out is said below it: see docs/guide.md#looks.
+// Collects the footer line that lists omitted data: see docs/guide.md#looks.
 import { counted } from '../../contract/closest.ts'
 import { escapedMarkup } from '../../contract/markup.ts'
 import { type Attributes, type Draft, listOf } from './draft.ts'

@@ -35,7 +35,7 @@ export class Acceptors {
       if (!handle) return
       const more = createServer({ noDelay: true, highWaterMark: 64 * 1024 }, accept)
       more.on('error', () => {})
-      // The backlog is that of the socket: a smaller one would be that of all handles.
+      // All handles share the backlog of one socket: a smaller value here would lower it for all.
       more.listen({ _handle: handle } as never, backlog)
       this.servers.push(more)
       if (this.isClosed) more.close()

@@ -116,7 +116,7 @@ export class UsageReader {
     return this.quotas.of(owner) ?? { files: null, rows: null, bytes: null }
   }
 
-  /** What a user stores. Costs a look at each of their files and slices. */
+  /** Returns how much a user stores. Reads every file and slice of the user. */
   async of(owner: string): Promise<Usage> {
     const { rows } = await sql<{ [unit in keyof Usage]: number | null }>`select
       (select sum(files) from file_counts where owner = ${owner}
