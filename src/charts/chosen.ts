@@ -1,6 +1,7 @@
 import { Problem } from '../contract/errors.ts'
 import { sortText } from '../query/index.ts'
 import { axisOptions, barOptions, unitIn } from './axes.ts'
+import { isStacked } from './barmode.ts'
 import { nameInList } from './columns.ts'
 import { markOptions } from './marks.ts'
 import { type Figure, kindOf, typeOf } from './merge.ts'
@@ -195,7 +196,7 @@ function stackOf(type: ChartType, { data, layout }: Figure, isBy: boolean): Char
   }
   if (type !== 'bar' && type !== 'histogram') return undefined
   if (layout.barnorm === 'percent') return 'percent'
-  if (type === 'bar') return /^(?:stack|relative)$/.test(layout.barmode) ? 'normal' : undefined
+  if (type === 'bar') return isStacked(layout) ? 'normal' : undefined
   if (layout.barmode === 'stack') return isBy ? undefined : 'normal'
   return layout.barmode === 'overlay' && isBy ? 'none' : undefined
 }

@@ -1,4 +1,5 @@
 import { AXIS_KEYS } from './axes.ts'
+import { isStacked } from './barmode.ts'
 import { BAND, MARK } from './marks.ts'
 import { SOURCE } from './names.ts'
 import { TOP_SERIES } from './options.ts'
@@ -232,8 +233,7 @@ function mergedLayout(
   if (isOtherType) {
     delete next.barmode
     if (made.layout.barmode !== undefined) next.barmode = made.layout.barmode
-  } else if (isStacked(made.layout.barmode) || (isWhole && isStacked(next.barmode)))
-    next.barmode = made.layout.barmode
+  } else if (isStacked(made.layout) || (isWhole && isStacked(next))) next.barmode = made.layout.barmode
   else if ((isOtherCount || isWhole) && made.layout.barmode !== undefined)
     next.barmode ??= made.layout.barmode
   else if (isWhole && next.barmode === 'group') delete next.barmode
@@ -243,10 +243,6 @@ function mergedLayout(
   else if (isWhole && made.layout.showlegend === undefined && layout.showlegend === true)
     delete next.showlegend
   return next
-}
-
-function isStacked(barmode: unknown): boolean {
-  return barmode === 'stack' || barmode === 'relative'
 }
 
 /** A title with the subtitle that is made; undefined without both. */

@@ -1,2 +1,5 @@
 /** The annotation that names where the data comes from. Options make it, and the look places it. */
 export const SOURCE = 'gridline-source'
+
+/** Label of rows without a label, and name of the series of rows without a category. */
+export const NO_LABEL = '(none)'

@@ -1,3 +1,4 @@
+import { isStacked } from '../../charts/barmode.ts'
 import { turnedShape } from '../../charts/turn.ts'
 import {
   type Attributes,
@@ -177,10 +178,6 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
 function inTwoLines(label: string, most: number): string[] {
   const [first, ...rest] = wrapped(label, most, TEXT_PIXELS)
   return rest.length === 0 ? [first] : [first, shortened(rest.join(' '), most)]
-}
-
-function isStacked({ barmode }: Attributes): boolean {
-  return barmode === 'stack' || barmode === 'relative'
 }
 
 /** Whether a chart shows dots over labels. */

@@ -1,9 +1,7 @@
 // Labels of axes and names of series are the texts of the data: plotly.js would read markup in them.
+import { NO_LABEL } from '../../charts/names.ts'
 import { escapedMarkup } from '../../contract/markup.ts'
 import { type Attributes, type Draft, listOf } from './draft.ts'
-
-/** The label of rows without one. */
-const NONE = '(none)'
 
 /** Shows labels and names as they are, and rows without a label under a label of their own. */
 export function writeLabels(draft: Draft): void {
@@ -42,6 +40,6 @@ function written(labels: unknown, values: unknown): unknown {
   const isDrawn = (at: number): boolean => drawn.length === 0 || (drawn[at] ?? undefined) !== undefined
   return Array.from(list, (label, at) => {
     if (typeof label === 'string') return escapedMarkup(label)
-    return (label === null || label === undefined) && isDrawn(at) ? NONE : label
+    return (label === null || label === undefined) && isDrawn(at) ? NO_LABEL : label
   })
 }

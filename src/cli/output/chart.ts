@@ -1,3 +1,5 @@
+import { isStacked } from '../../charts/barmode.ts'
+import { NO_LABEL } from '../../charts/names.ts'
 import type { ImageFormat } from '../../contract/operations/index.ts'
 import { chartWords } from './chart-words.ts'
 import { hasColor } from './color.ts'
@@ -75,7 +77,7 @@ export async function chartText(
   ].join('\n')
 }
 
-/** What the service has left out. */
+/** Returns the line that lists data omitted by the transforms; none without omitted data. */
 function unseen({ meta }: Record<string, unknown>): string[] {
   const { notShown } = (meta ?? {}) as { notShown?: unknown }
   return Array.isArray(notShown)
@@ -89,7 +91,7 @@ function withLabels(figure: ChartFigure): ChartFigure {
   const { data = [], layout = {} } = figure
   if (layout.meta === undefined) return figure
   const written = (values: unknown): unknown =>
-    Array.isArray(values) ? values.map((value) => value ?? NONE) : values
+    Array.isArray(values) ? values.map((value) => value ?? NO_LABEL) : values
   return {
     ...figure,
     data: data.map((trace) => ({
@@ -194,9 +196,8 @@ function listOf(values: unknown): unknown[] {
 }
 
 /** What the y axis shows: the values of lines and points; of bars and filled areas their sums, from zero. */
-function heights(data: readonly Trace[], { barmode }: Record<string, unknown>): unknown[] {
+function heights(data: readonly Trace[], layout: Record<string, unknown>): unknown[] {
   if (data.some(({ type, orientation }) => type === 'histogram' || orientation === 'h')) return []
-  const isStacked = barmode === 'stack' || barmode === 'relative'
   const all: unknown[] = []
   const shared = new Map<string, number>()
   for (const trace of data) {
@@ -207,7 +208,7 @@ function heights(data: readonly Trace[], { barmode }: Record<string, unknown>): 
       if (trace.fill === 'tozeroy') all.push(0)
       continue
     }
-    const sums = (isBar ? isStacked : true) ? shared : new Map<string, number>()
+    const sums = !isBar || isStacked(layout) ? shared : new Map<string, number>()
     for (const [k, value] of listOf(trace.y).entries()) {
       if (typeof value !== 'number') continue
       // Negative bars are stacked below the axis.
@@ -220,8 +221,6 @@ function heights(data: readonly Trace[], { barmode }: Record<string, unknown>): 
   return all
 }
 
-/** The label of rows without one. */
-const NONE = '(none)'
 /** Parts of a pie that are listed. */
 const PARTS = 10
 
@@ -231,7 +230,7 @@ function pieces({ labels, values }: Trace): string[] {
   const names = listOf(labels)
   for (const [k, value] of listOf(values).entries())
     if (typeof value === 'number') {
-      const name = plain(String(names.length === 0 ? k : (names[k] ?? NONE)))
+      const name = plain(String(names.length === 0 ? k : (names[k] ?? NO_LABEL)))
       sums.set(name, (sums.get(name) ?? 0) + value)
     }
   const total = [...sums.values()].reduce((a, b) => a + b, 0)

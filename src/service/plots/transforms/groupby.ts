@@ -1,3 +1,4 @@
+import { NO_LABEL } from '../../../charts/names.ts'
 import {
   type Attributes,
   arraysOf,
@@ -11,8 +12,6 @@ import {
 } from './attributes.ts'
 
 const OTHER_COLOR = '#a0a0a0'
-/** The name of the rows without a value, in our own transforms. */
-const NO_VALUE = '(none)'
 
 /**
  * A trace for each group of its points, in the order of their first points. `index` and `count`: of the traces. Adds the
@@ -89,7 +88,7 @@ function grouped(
             .replaceAll('%{group}', textOf(groups[own[0]]))
             .replaceAll('%{trace}', textOf(trace.name ?? `trace ${index}`))
     // Rows without a value are a series that can be named.
-    if (isOurs && String(part.name).trim() === '') part.name = NO_VALUE
+    if (isOurs && String(part.name).trim() === '') part.name = NO_LABEL
     takeRows(trace, own, part, paths)
     if (key === otherGroup) {
       // What stands for many has no color of its own.
