@@ -71,17 +71,16 @@ describe('hostile texts on pages', () => {
       let used = links.length
       const reacting =
         '.slice, .sankey-node, .sankey-link, .annotation-text-g, .legendtoggle, .updatemenu-button, .slider-tick-group, .button, .point, .textpoint, .modebar-btn:not([data-title*="ownload"])'
-      // In turn by kind: one of each, and as many more as there is time for. A click can draw the whole chart again.
+      // The first three of each kind: a click can draw the whole chart again.
       const kinds = new Map<string, Element[]>()
       for (const element of gd.querySelectorAll(reacting)) {
         const kind = element.getAttribute('class') ?? ''
         kinds.set(kind, [...(kinds.get(kind) ?? []), element])
       }
-      const until = performance.now() + 400
-      for (let turn = 0; turn < 100 && (turn < 2 || performance.now() < until); turn++) {
+      for (let turn = 0; turn < 3; turn++) {
         for (const elements of kinds.values()) {
           const element = elements[turn]
-          if (!element?.isConnected || (turn >= 2 && performance.now() > until)) continue
+          if (!element?.isConnected) continue
           send(element, 'mouseover', 'mousemove', 'mousedown', 'mouseup', 'click')
           used++
         }
@@ -151,7 +150,7 @@ describe('hostile texts on pages', () => {
     }
     await Promise.all([work(), work()])
     expect(drawn).toBe(figures.length)
-    expect(used).toBeGreaterThan(50)
+    expect(used).toBeGreaterThan(5 * figures.length)
   }, 400_000)
 
   it('no text in names, cells and columns is executed on pages of grids, folders, plots and lists', async () => {
