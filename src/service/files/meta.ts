@@ -303,7 +303,8 @@ async function gridMeta(
       source_fid,
       source_url: file.source_url,
     }
-  const { grid, columns } = await readers.grids.whole(owner, idlocal)
+  const grid = await readers.grids.get(owner, idlocal)
+  const columns = await readers.grids.columns(owner, idlocal)
   // Column rows have the types of the slices only; `grid.types` includes the tail.
   for (const [k, type] of decodeTypes(grid.types).entries()) if (columns[k]) columns[k].type = type
   return {

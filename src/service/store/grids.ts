@@ -126,44 +126,6 @@ export class GridReader {
     return row
   }
 
-  /** A grid with its columns in order. One statement. */
-  async whole(owner: string, idlocal: number): Promise<{ grid: GridRow; columns: ColumnRow[] }> {
-    const rows = await this.db
-      .selectFrom('grids')
-      .leftJoin('columns', (join) =>
-        join.onRef('columns.owner', '=', 'grids.owner').onRef('columns.idlocal', '=', 'grids.idlocal'),
-      )
-      .selectAll('grids')
-      .select([
-        'columns.uid',
-        'columns.position',
-        'columns.name',
-        'columns.type',
-        'columns.rows',
-        'columns.since',
-      ])
-      .where('grids.owner', '=', owner)
-      .where('grids.idlocal', '=', idlocal)
-      .orderBy('columns.position')
-      .execute()
-    if (rows.length === 0) throw new Problem('not_found', 'no such grid, or you may not see it')
-    const columns: ColumnRow[] = []
-    // A grid without columns has a row without one.
-    for (const { uid, position, name, type, rows: values, since } of rows)
-      if (uid !== null)
-        columns.push({
-          owner,
-          idlocal,
-          uid,
-          position: position!,
-          name: name!,
-          type: type!,
-          rows: values!,
-          since: since!,
-        })
-    return { grid: rows[0], columns }
-  }
-
   /** How many rows and columns grids of an owner have. */
   async shapes(
     owner: string,
