@@ -380,7 +380,15 @@ const PLAIN = Uint8Array.from({ length: 256 }, (_, c) => ('"[]{}'.includes(Strin
 
 /** The end of the string whose opening quote is at `start`. The string must be valid. */
 export function endOfString(buf: Uint8Array, start: number): number {
-  for (let i = start + 1; i < buf.length; i += buf[i] === 0x5c ? 2 : 1) if (buf[i] === 0x22) return i + 1
+  const near = Math.min(buf.length, start + 256)
+  let i = start + 1
+  for (; i < near; i += buf[i] === 0x5c ? 2 : 1) if (buf[i] === 0x22) return i + 1
+  // A long one: the first quote that no odd number of backslashes is before.
+  for (let quote = buf.indexOf(0x22, i); quote >= 0; quote = buf.indexOf(0x22, quote + 1)) {
+    let slash = quote
+    while (slash > i && buf[slash - 1] === 0x5c) slash--
+    if ((quote - slash) % 2 === 0) return quote + 1
+  }
   throw new NotJson(buf.length)
 }
 

@@ -1,9 +1,10 @@
 import type { Fid } from '../../contract/fid.ts'
-import { acceptedBefore, parseRaw, type RawJson } from '../../json/index.ts'
+import { breathe } from '../../json/index.ts'
 import { Lru } from '../core/lru.ts'
 import type { Readers, Store } from '../store/store.ts'
 import type { VersionRow } from '../store/versions.ts'
-import { columnText, type Snapshot, type SnapshotColumn, snapshotOf } from './content.ts'
+import { type Cell, firstRows, Seeker } from './cells.ts'
+import { type Snapshot, type SnapshotColumn, snapshotOf } from './content.ts'
 
 const COLUMNS = 20
 const VALUES = 10
@@ -48,16 +49,30 @@ async function headOf(snap: Snapshot, column: SnapshotColumn): Promise<string> {
   const key = slice && slice.rows >= VALUES && !column.skip ? slice.blob.hash : undefined
   const kept = key === undefined ? undefined : heads.get(key)
   if (kept !== undefined) return kept
-  const pieces: Uint8Array[] = [Buffer.from('[')]
-  for await (const piece of columnText(snap, column, VALUES, 1)) pieces.push(piece)
-  const values = parseRaw(Buffer.concat([...pieces, Buffer.from(']')]), 'the content', acceptedBefore).items()
-  const text = [...values].map(short).join(',')
+  const rows = Math.min(VALUES, column.rows)
+  const cell = new Seeker(snap, column, firstRows(rows))
+  const values: string[] = []
+  for (let row = 0; row < rows; row++) {
+    if (cell.isBeyond(row)) await cell.load(row)
+    cell.seek(row)
+    values.push(short(cell))
+    await breathe()
+  }
+  await cell.close()
+  const text = values.join(',')
   if (key !== undefined) heads.set(key, text)
   return text
 }
 
-function short(value: RawJson): string {
-  if (value.end - value.start <= VALUE_CHARACTERS) return value.bytes.toString('utf8')
-  if (value.kind !== 'string') return 'null'
-  return JSON.stringify(`${[...(value.value() as string).slice(0, VALUE_CHARACTERS)].slice(0, -1).join('')}…`)
+function short({ buf, start, end }: Cell): string {
+  if (end - start <= VALUE_CHARACTERS) return buf.toString('utf8', start, end)
+  if (buf[start] !== QUOTE) return 'null'
+  // A character has 6 bytes at most. Half of a pair may be last, and is left out.
+  const [first] = FIRST_CHARACTERS.exec(
+    buf.toString('utf8', start, Math.min(end, start + 7 * VALUE_CHARACTERS)),
+  )!
+  return JSON.stringify(`${[...(JSON.parse(`${first}"`) as string)].slice(0, -1).join('')}…`)
 }
+
+const QUOTE = 0x22
+const FIRST_CHARACTERS = new RegExp(`^"(?:\\\\u.{4}|\\\\.|[^"\\\\]){0,${VALUE_CHARACTERS}}`)

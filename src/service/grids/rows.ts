@@ -10,6 +10,8 @@ const PIECE_BYTES = 64 * 1024
 const LINE_END = Buffer.from('\n')
 /** Bytes of most rows. */
 const ROW_BYTES = 4096
+/** A value with more bytes is copied at once: of a few bytes, one at a time is faster. */
+const LONG_BYTES = 1024
 
 export interface RowWriter {
   head(columns: SnapshotColumn[]): string
@@ -31,11 +33,21 @@ class Out {
 
   bytes(source: Uint8Array, start: number, end: number): void {
     this.reserve(end - start)
-    for (let i = start; i < end; i++) this.buf[this.at++] = source[i]
+    if (end - start > LONG_BYTES) {
+      this.buf.set(source.subarray(start, end), this.at)
+      this.at += end - start
+    } else for (let i = start; i < end; i++) this.buf[this.at++] = source[i]
   }
 
   /** JSON text on one line: a line end is never part of a value, and what follows it is indentation. */
   line(source: Uint8Array, start: number, end: number): void {
+    if (end - start > LONG_BYTES) {
+      const text = source.subarray(start, end)
+      if (!text.includes(0x0a) && !text.includes(0x0d)) {
+        this.bytes(source, start, end)
+        return
+      }
+    }
     this.reserve(end - start)
     for (let i = start; i < end; i++) {
       const c = source[i]

@@ -2,7 +2,7 @@
 import { pointsNote } from './figure.ts'
 import type { Ranges } from './points/axes.ts'
 import { reducedFigure } from './points/figure.ts'
-import { transformed } from './transforms/index.ts'
+import { type TransformLimits, transformed } from './transforms/index.ts'
 
 /** How a figure is evaluated. */
 export interface EvaluationOptions {
@@ -16,9 +16,10 @@ export interface EvaluationOptions {
 export async function evaluateText(
   text: Uint8Array,
   { isDrawn, ranges }: EvaluationOptions,
+  limits?: TransformLimits,
 ): Promise<Uint8Array> {
   const figure = JSON.parse(Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('utf8'))
-  const whole = (await transformed(figure)) as { data?: unknown; layout?: unknown }
+  const whole = (await transformed(figure, limits)) as { data?: unknown; layout?: unknown }
   if (!isDrawn) return new TextEncoder().encode(JSON.stringify(whole))
   const { figure: reduced, drawn, of } = reducedFigure(whole, ranges)
   return new TextEncoder().encode(JSON.stringify(drawn < of ? withPointsNote(reduced, drawn, of) : reduced))

@@ -1,4 +1,4 @@
-/** Evaluates figures: small ones at once, large ones in a thread of their own with a limit of time and memory. */
+/** Evaluates figures: what is little work at once, other ones in a thread of their own with a limit of time and memory. */
 import type { Worker } from 'node:worker_threads'
 import { built } from '../../contract/built.ts'
 import { type ErrorCode, Problem } from '../../contract/errors.ts'
@@ -8,6 +8,8 @@ import type { EvaluationOptions } from './evaluation-text.ts'
 
 /** Larger figures are evaluated in a thread, in bytes. */
 const THREAD_BYTES = 64 * 1024
+/** As are those that become more than this. */
+const LITTLE = { traces: 200, frameTraces: 500, shared: 256 * 1024 }
 /** Memory of a thread. */
 const HEAP_MB = 1024
 /** How often a thread is asked whether somebody still waits for it, in ms. */
@@ -46,7 +48,11 @@ export async function evaluate(
 ): Promise<Buffer> {
   if (text.length <= THREAD_BYTES) {
     const { evaluateText } = await import('./evaluation-text.ts')
-    return asBuffer(await evaluateText(text, options))
+    try {
+      return asBuffer(await evaluateText(text, options, LITTLE))
+    } catch (error) {
+      if (!(error instanceof Problem && error.code === 'too_large')) throw error
+    }
   }
   threads ??= new Admission(
     { running: THREADS, waiting: MAX_WAITING, wait: limits.wait_seconds * 1000 },

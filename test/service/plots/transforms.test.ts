@@ -125,6 +125,16 @@ it.each([
     'more shared attributes',
     [{ type: 'groupby', groups: Array.from({ length: 1000 }, (_, k) => k), note: 'x'.repeat(40_000) }],
   ],
+  [
+    'longer lists of attributes',
+    [
+      {
+        type: 'groupby',
+        groups: Array.from({ length: 1000 }, (_, k) => k),
+        list: Array.from({ length: 1200 }, (_, k) => `${k}`),
+      },
+    ],
+  ],
 ])('%s than are drawn are refused', async (_, transforms) => {
   const x = Array.from({ length: 1001 }, (_, k) => k)
   await expect(transformed({ data: [{ x, y: x, transforms }] })).rejects.toThrow(/at most|too many/)

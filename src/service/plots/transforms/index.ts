@@ -52,19 +52,28 @@ const preparations: Readonly<
   per,
 }
 
-/** Transforms of one trace, and traces that they can give. More takes longer than anybody waits for a chart. */
+/** Transforms of one trace. More takes longer than anybody waits for a chart. */
 const MOST_TRANSFORMS = 20
-const MOST_TRACES = 1000
-/** Series of all frames together: each frame has all of them. */
-const MOST_FRAME_TRACES = 10_000
-/** Characters of attributes that all groups have. */
-const MOST_SHARED = 4 * 1024 * 1024
+
+/** How much a figure may become by its groups. */
+export interface TransformLimits {
+  traces: number
+  /** Series of all frames together: each frame has all of them. */
+  frameTraces: number
+  /** Characters of attributes that all groups, frames and small charts have. */
+  shared: number
+}
+
+const MOST: TransformLimits = { traces: 1000, frameTraces: 10_000, shared: 4 * 1024 * 1024 }
 
 /**
  * The figure with its transforms evaluated. Traces without transforms, and what is not known, stay as they are. Throws
  * `too_large`. Yields to the event loop.
  */
-export async function transformed(figure: { data?: unknown; layout?: unknown }): Promise<object> {
+export async function transformed(
+  figure: { data?: unknown; layout?: unknown },
+  most: TransformLimits = MOST,
+): Promise<object> {
   const { data } = figure
   if (!Array.isArray(data)) return figure
   const traces = data.filter(isObject)
@@ -85,16 +94,18 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
       throw tooMany(`a trace has ${count} transforms; at most ${MOST_TRANSFORMS} are evaluated`)
     const groups = groupsOf(trace)
     total += groups
-    if (total > MOST_TRACES) throw tooMany(`the figure has ${total} groups; at most ${MOST_TRACES} are drawn`)
-    shared += groups * JSON.stringify(trace, withoutArrays).length
-    if (shared > MOST_SHARED) throw tooMany('the groups of the figure share too many attributes')
+    if (total > most.traces) throw tooMany(`the figure has ${total} groups; at most ${most.traces} are drawn`)
+    shared += groups * lengthWithoutPoints(trace)
+    if (shared > most.shared) throw tooMany('the groups of the figure share too many attributes')
     for (const part of expand(trace, k, data.length, facets, frames)) expanded.push(part)
     if (turnIsLong()) await breathe()
   }
-  if (new Set(facets.values()).size > MOST_FACETS)
-    throw tooMany(`the figure has more than ${MOST_FACETS} small charts`)
+  const charts = new Set(facets.values()).size
+  if (charts > MOST_FACETS) throw tooMany(`the figure has more than ${MOST_FACETS} small charts`)
   if (new Set(frames.values()).size > MOST_FRAMES)
     throw tooMany(`the figure has more than ${MOST_FRAMES} frames`)
+  if (charts * JSON.stringify(figure.layout ?? null).length > most.shared)
+    throw tooMany('the small charts of the figure share too many attributes')
   const placed = facets.size > 0 ? faceted(figure, expanded.filter(isObject), facets) : figure
   const axes = new Axes(isObject(placed.layout) ? placed.layout : {}, expanded.filter(isObject), traces)
   const drawn: unknown[] = []
@@ -120,9 +131,9 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
       drawn.filter((trace) => frames.has(trace)).map((trace) => seriesOf(trace as Attributes)),
     )
     const all = series.size * new Set(frames.values()).size
-    if (all > MOST_FRAME_TRACES)
-      throw tooMany(`the figure has ${all} series in its frames; at most ${MOST_FRAME_TRACES} are drawn`)
-    if ((shared / total) * all > MOST_SHARED)
+    if (all > most.frameTraces)
+      throw tooMany(`the figure has ${all} series in its frames; at most ${most.frameTraces} are drawn`)
+    if ((shared / total) * all > most.shared)
       throw tooMany('the frames of the figure share too many attributes')
     return animated(placed, drawn, frames)
   }
@@ -185,8 +196,11 @@ function limitGroups(traces: readonly Attributes[]): void {
   }
 }
 
-function withoutArrays(_: string, value: unknown): unknown {
-  return Array.isArray(value) && value.length > 16 ? undefined : value
+/** Characters of a trace that each of its groups has: the arrays with a value for each point are divided, as are the styles. */
+function lengthWithoutPoints(trace: Attributes): number {
+  const styles = (trace.transforms as unknown[]).map((one) => (isObject(one) ? one.styles : undefined))
+  const divided = new Set([...arraysOf(trace).map((path) => valueAt(trace, path)), ...styles])
+  return JSON.stringify(trace, (_, value) => (divided.has(value) ? undefined : value)).length
 }
 
 function tooMany(what: string): Problem {

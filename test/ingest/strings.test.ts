@@ -1,0 +1,21 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { endOf } from '../../src/json/index.ts'
+import { runs } from '../support/runs.ts'
+
+const parts = fc.oneof(
+  fc.constantFrom('"', '\\', '\\"', '\\\\', 'é', '\n', 'plain '),
+  fc.nat(300).map((n) => 'a'.repeat(n)),
+  fc.nat(300).map((n) => '\\'.repeat(n)),
+)
+
+it('a string ends where JSON says, whatever its length and its escapes', () => {
+  fc.assert(
+    fc.property(fc.array(parts, { maxLength: 20 }), fc.string(), (pieces, next) => {
+      const text = JSON.stringify(pieces.join(''))
+      const buf = Buffer.from(`7,${text},${JSON.stringify(next)}`)
+      expect(endOf(buf, 2)).toBe(2 + Buffer.byteLength(text))
+    }),
+    { numRuns: runs(300, 5000) },
+  )
+})
