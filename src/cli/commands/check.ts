@@ -69,7 +69,7 @@ export const command = defineCommand({
     if (init || set !== undefined) {
       if (given.length > 1)
         throw new Problem('usage', `${init ? '--init' : '--set'} can only be used with one file`)
-      return init ? writeChecks(context, given[0], options) : setChecks(context, given[0], set!)
+      return init ? writeChecks(context, given[0], options) : setChecks(context, given[0], set!, options)
     }
     const checks = options.checks === undefined ? undefined : await readChecksFile(options.checks)
     const reports: NamedReport[] = []
@@ -186,10 +186,20 @@ async function writeChecks(context: Context, given: string, options: Options): P
   return { text }
 }
 
-async function setChecks(context: Context, grid: string, file: string): Promise<CommandResult> {
+async function setChecks(
+  context: Context,
+  grid: string,
+  file: string,
+  options: Options,
+): Promise<CommandResult> {
   const checks = file === '' ? null : await readChecksFile(file)
   const client = await context.clientFor(grid)
   const fid = await resolve(client, grid, 'grid')
+  if (context.flags.dryRun && checks !== null) {
+    const report = await client.call('checks.run', { fid, json: { checks } })
+    context.messages.note(`these rules would be those of ${grid}${report.passed ? '' : ' if it passed them'}`)
+    return shown(context, [{ file: grid, ...report }], options)
+  }
   await client.call('checks.set', { fid, json: { checks } })
   context.messages.note(
     checks === null ? `${grid} is not checked any more` : `every write to ${grid} is checked from now on`,

@@ -213,7 +213,11 @@ async function diffOf(
   options: Options,
 ): Promise<GridDiff> {
   const { client } = after
-  const known = await knownNames(before, after)
+  const [olds, news] = await Promise.all([before, after].map(namesOf))
+  const known = [...olds, ...news]
+  const areShared = (key: readonly string[]): boolean =>
+    key.every((name) => olds.includes(name) && news.includes(name))
+  const keys = [before, after].flatMap(({ copyOf }) => (copyOf?.primary_key ? [copyOf.primary_key] : []))
   const names = (given: string | readonly string[] | undefined): string[] | undefined =>
     given === undefined ? undefined : columnNames(given, known).filter((name) => name !== '')
   const { format = 'table', stat, limit } = options
@@ -226,7 +230,7 @@ async function diffOf(
       query: {
         base: before.fid,
         base_version: before.version ?? (before.fid === after.fid ? '-0' : undefined),
-        key: names(options.key),
+        key: names(options.key) ?? keys.find(areShared),
         columns: names(options.columns),
         ignore: names(options.ignore),
         tolerance: toleranceOf(options.tolerance),
@@ -237,10 +241,15 @@ async function diffOf(
     .catch((error) => {
       throw error instanceof Problem ? aboutFiles(error, [before, after]) : error
     })
-  // Files of this machine have no ids.
-  if (before.isLocal) diff.before = { ...diff.before, fid: '', filename: before.name }
-  if (after.isLocal) diff.after = { ...diff.after, fid: '', filename: after.name }
+  diff.before = { ...diff.before, ...aboutOf(before) }
+  diff.after = { ...diff.after, ...aboutOf(after) }
   return diff
+}
+
+/** What a side is called: files of this machine have no ids, and a copy has those of the grid that it is of. */
+function aboutOf({ isLocal, name, copyOf }: Side): Partial<GridDiff['before']> {
+  if (isLocal) return { fid: '', filename: name }
+  return copyOf ? { fid: copyOf.fid, filename: copyOf.filename, version: copyOf.version } : {}
 }
 
 /** Replaces `version 1 of 'sales'` in a message by the name of the file of this machine. */
@@ -252,11 +261,9 @@ function aboutFiles(problem: Problem, sides: readonly Side[]): Problem {
   return new Problem(code, message, { hint, field })
 }
 
-async function knownNames(...sides: Side[]): Promise<string[]> {
-  const all = await Promise.all(
-    sides.map(({ client, fid, version }) => client.call('grids.get', { fid, version })),
-  )
-  return all.flatMap(({ cols }) => cols.map(({ name }) => name))
+async function namesOf({ client, fid, version }: Side): Promise<string[]> {
+  const { cols } = await client.call('grids.get', { fid, version })
+  return cols.map(({ name }) => name)
 }
 
 function toleranceOf(text: string | undefined): number | undefined {

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/index.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { dataTypes, type QueryOf } from '../../contract/operations/index.ts'
-import type { GridDiff } from '../../contract/resources/index.ts'
+import type { GridDiff, GridMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 
 /** What is compared: a file of a server, or a data file of this machine. */
@@ -14,6 +14,8 @@ export interface Side {
   isLocal: boolean
   /** Of what is here: a directory has no id. */
   filetype?: 'grid' | 'fold'
+  /** Of a copy in this process: the grid that it is of. */
+  copyOf?: Pick<GridMeta, 'fid' | 'filename' | 'version' | 'primary_key'>
 }
 
 /** Both sides in one service: those of different ones are read into the one in this process. */
@@ -29,7 +31,8 @@ async function here(context: Context, side: Side): Promise<Side> {
   const temporary = await context.temporaryClient()
   if (side.client === temporary) return side
   const { client, fid, version } = side
-  const { cols, row_count } = await client.call('grids.get', { fid, version })
+  const original = await client.call('grids.get', { fid, version })
+  const { cols, row_count } = original
   const { file } =
     row_count === 0
       ? await temporary.call('grids.create', {
@@ -53,7 +56,7 @@ async function here(context: Context, side: Side): Promise<Side> {
             },
           },
         })
-  return { ...side, client: temporary, fid: file.fid, version: undefined }
+  return { ...side, client: temporary, fid: file.fid, version: undefined, copyOf: original }
 }
 
 /** Compares a grid with a data file of this machine that `gridOfFile` has read: what the file would change. */

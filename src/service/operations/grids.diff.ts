@@ -146,6 +146,18 @@ async function versionBefore(
   })
 }
 
+/** Whether a column may have a value that is not null: of a slice from before nulls were counted, it is taken to have. */
+function hasValues({ slices, tail }: SnapshotColumn): boolean {
+  return (
+    slices.some(({ bounds, rows }) => bounds?.nulls !== rows) ||
+    !/^[\snul,]*$/.test(tail.toString('latin1', 0, LONGEST_NULLS)) ||
+    tail.length > LONGEST_NULLS
+  )
+}
+
+/** Bytes of a tail that are looked at for values. */
+const LONGEST_NULLS = 64 * 1024
+
 /** What a diff says without its rows. */
 export function changesOf({
   pairs,
@@ -164,7 +176,7 @@ export function changesOf({
   for (const [k, pair] of pairs.entries()) {
     const [before, after] = [familyOf(pair.before.type), familyOf(pair.after.type)]
     // A column without values has no type of its own.
-    const isRetyped = before !== after && before !== 'empty' && after !== 'empty'
+    const isRetyped = before !== after && hasValues(pair.before) && hasValues(pair.after)
     const change =
       pair.before.name !== pair.after.name
         ? 'renamed'
