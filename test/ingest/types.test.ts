@@ -32,6 +32,24 @@ const forms: Record<string, [(day: Day) => string, order?: 'dmy' | 'mdy']> = {
   'names, British': [({ y, m, d }) => `${d} ${NAMES[m - 1].slice(0, 3)} ${y}`],
 }
 
+it('a day that does not exist is named, and not the days before it', async () => {
+  for (const [first, wrong] of [
+    ['31.12.2024', '32.12.2024'],
+    ['2024-12-31', '2024-02-30'],
+    ['12/31/2024', '13/32/2024'],
+  ]) {
+    const { type, seen, warnings } = await column([first, wrong])
+    expect(type).toBe('text')
+    expect(seen?.map(({ where, text }) => [where, text])).toEqual([
+      ['line 2', first],
+      ['line 3', wrong],
+    ])
+    expect(warnings).toContain(`line 3 holds "${wrong}"`)
+  }
+  const { seen } = await column(['a day', '31.12.2024'])
+  expect(seen).toEqual([{ type: 'text', where: 'line 2', text: 'a day' }])
+})
+
 describe('dates are detected where all values agree', () => {
   it('in every form: they are stored in ISO 8601, or kept as text if no value decides', async () => {
     const day = fc.record({

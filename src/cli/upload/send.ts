@@ -371,7 +371,7 @@ export async function tagOf(input: Input, reading: Partial<Headers>): Promise<st
 /** Replaces the grid name in a message of the service by the name of the local file. */
 function aboutFile(problem: Problem, name: string, file: string): Problem {
   const { code, message, field, path, line, column, hint } = problem
-  if (name === file || !(message.startsWith(`${name}, line`) || message.startsWith(`${name}:`)))
+  if (name === file || ![', line', ':', ' fails '].some((next) => message.startsWith(name + next)))
     return problem
   return new Problem(code, file + message.slice(name.length), { field, path, line, column, hint })
 }

@@ -7,6 +7,7 @@ import { isoDate } from '../values/date.ts'
 import {
   type DelimitedOptions,
   type Dialect,
+  type FirstValue,
   type GivenType,
   type NumberStyle,
   orderIn,
@@ -254,9 +255,7 @@ export class DelimitedTable {
     if (rows === 0) warnings.note('there are no rows below the header')
     const columns = builders.map((builder, k): ColumnFound => {
       const { firstText, given } = builder
-      const seen = firstText && [
-        { type: 'text' as const, where: `line ${firstText.line}`, text: firstText.text },
-      ]
+      const seen = firstText && firstValues(builder, firstText)
       const name = names[k]
       const isText = given === undefined ? builder.isText : given === 'text' || given.startsWith('date')
       if (!isText) return { name, type: rows === 0 ? 'empty' : given === 'boolean' ? given : 'number', seen }
@@ -437,6 +436,19 @@ function numberWarnings(
 /** Dates and booleans before one that is neither, from which on the column was likely meant to be of their type. */
 const FEW_VALUES = 3
 
+/** Texts that are written as days are, such as `32.12.2024`. */
+const AS_DAYS = /^\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?!\d)/
+
+/** The first text of a column; of one whose first texts are dates or booleans, also the first that is neither. */
+function firstValues(
+  { texts, brokenLine }: ColumnBuilder,
+  { line, text }: { line: number; text: string },
+): FirstValue[] {
+  const broken = brokenLine === undefined ? undefined : texts?.broken
+  const first = { type: broken?.before ?? ('text' as const), where: `line ${line}`, text }
+  return broken ? [first, { type: 'text', where: `line ${brokenLine}`, text: broken.text }] : [first]
+}
+
 /** What the texts of a column are, if not only text. */
 function typedTexts(
   { texts, brokenLine }: ColumnBuilder,
@@ -447,7 +459,8 @@ function typedTexts(
   const { broken, count } = texts
   if (isUndecided) return { dateOrder: 'undecided' }
   if (type !== 'text') return { type, dateOrder: orderIn(given) ?? order, rewrite }
-  if (!broken || count < FEW_VALUES || brokenLine === undefined) return {}
+  if (!broken || brokenLine === undefined) return {}
+  if (count < FEW_VALUES && (broken.before === 'boolean' || !AS_DAYS.test(broken.text))) return {}
   return { text: { line: brokenLine, text: broken.text } }
 }
 

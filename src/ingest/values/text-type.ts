@@ -76,8 +76,8 @@ export class TextType {
   private readonly kept = new Map<string, Reading>()
   /** Values that agree. */
   count = 0
-  /** The value that made the column text, among the values added: the row of the call that added it, and its text. */
-  broken?: { row: number; text: string }
+  /** The value that made the column text, among the values added: the row of the call that added it, its text, and what those before it were. */
+  broken?: { row: number; text: string; before: 'boolean' | Moment }
 
   /**
    * `given`: the order of day and month, where the user or the column says so. `emptyIsNull`: empty texts are missing
@@ -135,7 +135,12 @@ export class TextType {
         const fits = buf[i] === QUOTE && (i > start + 1 ? this.takes(buf, start + 1, i) : this.takesEmpty())
         if (!fits) {
           this.isText = true
-          if (this.count > 0) this.broken = { row, text: decoded(buf, start + 1, endOfText(buf, i, to)) }
+          if (this.count > 0)
+            this.broken = {
+              row,
+              text: decoded(buf, start + 1, endOfText(buf, i, to)),
+              before: this.isBoolean ? 'boolean' : this.moment!,
+            }
           return
         }
         i++

@@ -9,7 +9,7 @@ import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
 import type { FileRow } from '../store/files.ts'
 import type { GridRow } from '../store/grids.ts'
 import { keyNames, storedKey } from '../store/primary-key.ts'
-import type { Writers } from '../store/store.ts'
+import type { Readers, Writers } from '../store/store.ts'
 import type { GridService } from './append/queue.ts'
 import { HasRules } from './append/request.ts'
 import { appendSlices } from './append/table.ts'
@@ -42,8 +42,18 @@ export interface Target {
   draft?: string
 }
 
-/** Hint for an upload to a name that is taken. */
-export const ON_CONFLICT = 'Choose another name, or replace or append to it (--on-conflict).'
+/** The error of an upload to a name that is taken, whose hint has the key of the grid. The caller owns the file. */
+export async function takenBy(
+  { grids }: Pick<Readers, 'grids'>,
+  { owner, idlocal, filetype, filename }: FileRow,
+): Promise<Problem> {
+  const key =
+    filetype === 'grid'
+      ? keyNames(await grids.get(owner, idlocal), await grids.columns(owner, idlocal)).join(',')
+      : ''
+  const byKey = key === '' ? '' : `update its rows by its key (--key ${JSON.stringify(key)}), `
+  return nameTaken(filename, `Choose another name, ${byKey}or replace or append to it (--on-conflict).`)
+}
 
 /** The error if the name is taken by a file that is not a grid. */
 export function notAGrid({ filename, filetype }: FileRow): Problem {
@@ -87,7 +97,7 @@ export async function createOrUpdateGrid(
   const create = async (writers: Writers): Promise<Written | { existing: number }> => {
     const parent = await placeOf(writers, owner, target, limits)
     const existing = await writers.files.named(owner, parent, target.filename)
-    if (existing && target.onConflict === 'fail') throw nameTaken(target.filename, ON_CONFLICT)
+    if (existing && target.onConflict === 'fail') throw await takenBy(writers, existing)
     if (existing && target.onConflict !== 'rename') {
       if (existing.filetype !== 'grid') throw notAGrid(existing)
       return { existing: existing.idlocal }

@@ -1,8 +1,8 @@
 import { ROOT } from '../../contract/fid.ts'
 import type { UploadAction } from '../../contract/resources/index.ts'
 import type { Call } from '../core/call.ts'
-import { find, nameTaken, pathNames } from '../files/names.ts'
-import { notAGrid, ON_CONFLICT, type Target } from '../grids/place.ts'
+import { find, pathNames } from '../files/names.ts'
+import { notAGrid, type Target, takenBy } from '../grids/place.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** The stored result of a streamed write, if it was applied before. Reads the body to compare it. */
@@ -24,13 +24,13 @@ export async function uploadedBefore(service: Service, call: Call, target: Targe
     store.read(({ idempotency }) => idempotency.find<Made>(call.writeKey(owner))),
   )
   if (made) return made
-  return store.read(async ({ files }) => {
+  return store.read(async (readers) => {
     const inPath = target.parent_path === undefined ? [] : pathNames(target.parent_path, limits)
-    const taken = await find(files, owner, inPath.length > 0 ? ROOT : (target.parent ?? ROOT), [
+    const taken = await find(readers.files, owner, inPath.length > 0 ? ROOT : (target.parent ?? ROOT), [
       ...inPath,
       target.filename,
     ])
-    if (taken && target.onConflict === 'fail') throw nameTaken(target.filename, ON_CONFLICT)
+    if (taken && target.onConflict === 'fail') throw await takenBy(readers, taken)
     // A file with several tables belongs in a folder; how many it has is known when it has been read.
     const isPlace = taken?.filetype === 'grid' || taken?.filetype === 'fold'
     if (taken && target.onConflict !== 'rename' && !isPlace) throw notAGrid(taken)
