@@ -105,11 +105,17 @@ it('upload --checks refuses data before it is stored; the rules of a grid hold f
   expect(refused.stderr).toContain('  mail: matches [^@]+@.+\n    line 4  "nobody"\n')
   expect((await run(['show', 'bad'])).code).toBe(3)
   expect((await run(['upload', 'good.csv', '--checks', 'rules.yml'])).code).toBe(0)
+  expect((await run(['upload', 'bad.csv', '--name', 'other', '--checks', 'rules.yml'])).stderr).toMatch(
+    /bad\.csv fails/,
+  )
   expect((await run(['check', 'good', '--set', 'rules.yml'])).stderr).toContain('is checked from now on')
   expect((await run(['append', 'good', '--row', '3,x,1'])).code).toBe(7)
   expect((await run(['append', 'good', '--row', '3,x@y,1'])).code).toBe(0)
   expect((await run(['check', 'good'])).stdout).toContain('✓ good: 3 rows')
   expect((await run(['check', 'good@1', '--checks', 'rules.yml'])).stdout).toContain('✓ good@1: 2 rows')
+  const set = ['check', 'good', '--set', 'never.yml']
+  writeFileSync(join(cwd, 'never.yml'), 'columns: { price: { minimum: 1000 } }\n')
+  expect((await run([...set, '--dry-run'])).code).toBe((await run(set)).code)
   await run(['check', 'good', '--set', ''])
   expect((await run(['append', 'good', '--row', '4,x,1'])).code).toBe(0)
 })

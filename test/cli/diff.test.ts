@@ -72,6 +72,17 @@ it('a stored grid is compared with its versions and with files of this machine',
   expect((await run('diff', 'sales', 'after.csv', '--tolerance', 'x')).code).toBe(2)
 })
 
+it('a grid with a key is compared with a file by it, and columns without values have no type', async () => {
+  file('keyed.csv', 'id,city,note\n1,Oslo,\n2,Rome,\n')
+  await run('upload', 'keyed.csv', '--key', 'id')
+  expect((await run('diff', 'keyed', 'keyed.csv', '--exit-code')).code).toBe(0)
+  file('later.csv', 'id,city,note\n2,Rome,\n1,Bonn,\n')
+  const said = await run('diff', 'keyed', 'later.csv', '--jq', '[.key,.rows_changed,.before.filename]')
+  expect(said.stdout).toBe('[["id"],1,"keyed"]\n')
+  file('other.csv', 'city\nOslo\n')
+  expect((await run('diff', 'keyed', 'other.csv')).stdout).toContain('Rows are compared in order.')
+})
+
 it('of plots, it lists the attributes that differ, and draws both', async () => {
   const figure = (color: string) => JSON.stringify({ data: [{ y: [1, 2], marker: { color } }], layout: {} })
   file('chart.json', figure('red'))

@@ -197,8 +197,7 @@ async function setChecks(
   const fid = await resolve(client, grid, 'grid')
   if (context.flags.dryRun && checks !== null) {
     const report = await client.call('checks.run', { fid, json: { checks } })
-    context.messages.note(`these rules would be those of ${grid}${report.passed ? '' : ' if it passed them'}`)
-    return shown(context, [{ file: grid, ...report }], options)
+    if (!report.passed) return shown(context, [{ file: grid, ...report }], options)
   }
   await client.call('checks.set', { fid, json: { checks } })
   context.messages.note(
