@@ -11,6 +11,7 @@ import type { TableView } from '../output/view.ts'
 
 const view: TableView = {
   id: 'version',
+  namesLeft: true,
   columns: [
     { field: 'version', title: 'VERSION', align: 'right' },
     { field: 'made_at', title: 'MADE', time: true },
@@ -40,7 +41,7 @@ const view: TableView = {
       // The hash of a file, by which `upload` skips what has not changed, says nothing to people.
       format: (source: string | null) => (source === null || source.startsWith('sha256:') ? '' : source),
     },
-    { field: 'message', title: 'MESSAGE', isOptional: true },
+    { field: 'message', title: 'MESSAGE', least: 20 },
   ],
 }
 

@@ -106,10 +106,11 @@ export function narrowed(
   cells: string[][],
   width: number,
 ): { view: TableView; cells: string[][] } {
-  const widths = view.columns.map(({ title }, k) =>
-    cells.reduce((most, row) => Math.max(most, row[k].length), title.length),
-  )
-  const wide = widths.reduce((sum, one) => sum + one + 2, -2)
+  const widths = view.columns.map(({ title, least = Number.POSITIVE_INFINITY }, k) => {
+    const longest = cells.reduce((most, row) => Math.max(most, row[k].length), 0)
+    return longest === 0 ? 0 : Math.max(title.length, Math.min(longest, least)) + GAP
+  })
+  const wide = sum(widths) - GAP
   const last = view.columns.findLastIndex(({ isOptional }) => isOptional)
   if (wide <= width || last < 0) return { view, cells }
   const without = <T>(all: readonly T[]): T[] => all.filter((_, k) => k !== last)

@@ -21,6 +21,8 @@ export interface ViewColumn {
   align?: 'right'
   /** Left out of a table that is wider than the terminal, the last one first. */
   isOptional?: true
+  /** Its texts are wrapped to no fewer characters before columns are left out. */
+  least?: number
   /** Its texts are cut in a table that is wider than the terminal even so. */
   isCut?: true
 }
