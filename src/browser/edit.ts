@@ -1,12 +1,12 @@
 /// <reference lib="dom" />
 // The form beside a chart, for those who may change it: what `gridline plot set` does, with the same code.
 
-import { optionsOf } from '../charts/chosen.ts'
 import { COLORS } from '../charts/colors.ts'
-import type { Figure } from '../charts/merge.ts'
+import type { Figure } from '../charts/figure.ts'
 import { aggregateFunctions, type ChartGrid, type ChartOptions } from '../charts/options.ts'
 import { gridIn, rechart } from '../charts/rechart.ts'
 import { colorKey, groupingsIn, withStyle } from '../charts/series-color.ts'
+import { specOf } from '../charts/stored.ts'
 import { builtInThemes, DEFAULT_THEME, dressed, type Theme } from '../charts/themes.ts'
 import { type ChartType, chartTypes, takes } from '../charts/types.ts'
 import { Problem } from '../contract/errors.ts'
@@ -71,7 +71,8 @@ async function open(): Promise<void> {
   chart = { figure, etag: response.headers.get('etag') }
   try {
     const grid = (await (await ask(address(grids, gridIn(figure)))).json()) as ChartGrid
-    chart.made = { grid, ...optionsOf(figure, grid) }
+    const { spec, options } = specOf(figure, grid)
+    chart.made = { grid, type: spec.type, options }
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'usage') throw error
     say(

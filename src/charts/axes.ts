@@ -6,9 +6,6 @@ import type { ChartType } from './types.ts'
 // biome-ignore lint/suspicious/noExplicitAny: an axis can have any attribute
 type Axis = Record<string, any>
 
-/** Attributes of axes that options set. */
-export const AXIS_KEYS = ['range', 'tickformat', 'hoverformat', 'tickprefix', 'ticksuffix'] as const
-
 /** What the options say of the axes of a chart. Throws `usage`. */
 export function axisSettings(
   type: ChartType,

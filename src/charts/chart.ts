@@ -29,6 +29,9 @@ const SINGLE_Y: ReadonlySet<ChartType> = new Set([
 
 /** A chart that is being made: checks its options against the columns of a grid. */
 export class Chart {
+  /** The columns that options name. */
+  readonly named = new Set<Column>()
+
   constructor(
     private readonly values: ChartValues,
     private readonly grid: ChartGrid,
@@ -40,7 +43,10 @@ export class Chart {
     if (name === undefined) return undefined
     const { cols, filename } = this.grid
     const found = cols.find((column) => column.name === name)
-    if (found) return found
+    if (found) {
+      this.named.add(found)
+      return found
+    }
     const names = cols.map((column) => column.name)
     const meant = closest(name, names)
     throw new Problem('unknown_column', `${flag} ${name}: the grid ${filename} has no column of that name`, {
@@ -60,7 +66,7 @@ export class Chart {
     const isHistogram = this.type === 'histogram'
     if (given === undefined) {
       if (isHistogram || isCount || OPTIONAL_Y.has(this.type)) return []
-      if (this.type === 'table') return [...this.grid.cols]
+      if (this.type === 'table') return this.grid.cols.map(({ name }) => this.column('--y', name)!)
       throw new Problem('usage', `a ${this.type} chart needs --y`, {
         hint: `Columns: ${listed(this.grid.cols.map(({ name }) => name))}`,
       })
@@ -83,7 +89,7 @@ export class Chart {
   }
 
   /** The column whose name says what it holds. Throws `usage` if there is none. */
-  named(flag: string, pattern: RegExp): string {
+  nameLike(flag: string, pattern: RegExp): string {
     const found = this.grid.cols.find(({ name }) => pattern.test(name.trim()))
     if (found) return found.name
     throw new Problem(
@@ -146,6 +152,7 @@ export class Chart {
     ]
     for (const { name } of keys) this.column('--sort', name)
     const columns = named.map((name) => columnNamed(name, this.grid.cols))
+    for (const column of columns) this.named.add(column)
     if (condition)
       boundWhere(
         condition,

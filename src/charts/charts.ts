@@ -4,11 +4,12 @@ import { escapedMarkup } from '../contract/markup.ts'
 import { parseSort } from '../query/index.ts'
 import { axisSettings } from './axes.ts'
 import { Chart } from './chart.ts'
+import type { Attributes, Figure } from './figure.ts'
 import { shapesOf } from './marks.ts'
-import type { Figure } from './merge.ts'
 import { SOURCE } from './names.ts'
-import type { ChartGrid, ChartOptions, Column } from './options.ts'
-import { type Attributes, type Drawn, makers, type Parts } from './traces.ts'
+import { type ChartGrid, type ChartOptions, type Column, optionKinds, withoutNone } from './options.ts'
+import type { Facts, Spec } from './spec.ts'
+import { type Drawn, makers, type Parts } from './traces.ts'
 import { assertPeriods, assertTrend, assertZone, isWhole, transformsOf } from './transforms.ts'
 import {
   type ChartType,
@@ -23,17 +24,21 @@ import {
 } from './types.ts'
 import { type ChartClient, ChartValues } from './values.ts'
 
-/** A figure whose traces refer to columns of a grid, so that it changes with the grid. Throws `usage`. */
+/**
+ * A figure whose traces refer to columns of a grid, so that it changes with the grid, with the spec that makes it again.
+ * `facts`: what is known of the values. Throws `usage`.
+ */
 export async function chartOf(
   client: ChartClient | undefined,
   grid: ChartGrid,
   type: ChartType,
   given: ChartOptions,
   note: (text: string) => void = () => {},
+  facts?: Facts,
 ): Promise<Figure> {
-  const options = given.aggregate === 'none' ? { ...given, aggregate: undefined } : given
+  const options = withoutNone(given)
   const { aggregate, top } = options
-  const values = new ChartValues(client, grid.fid, type, options, note)
+  const values = new ChartValues(client, grid.fid, type, options, note, facts)
   const chart = new Chart(values, grid, type)
   assertTaken(type, options)
   const columns = await columnsOf(chart, type, options)
@@ -65,20 +70,13 @@ export async function chartOf(
 
   if (x) await values.assertMarked(x)
   const layout = layoutOf(type, options, columns, isMap)
-  const lines = LINES.has(type) && !by && !facet && !aggregate ? await values.lines(x, ys) : undefined
+  const isUnsorted = LINES.has(type) && !by && !facet && !aggregate && (await values.isUnsorted(x))
   const sources = {
     by: chart.reference(by),
     facet: chart.reference(facet),
     animate: chart.reference(columns.animate),
   }
-  const transforms = transformsOf(
-    type,
-    sources,
-    selected,
-    options,
-    { x, y: ys[0] },
-    lines?.isSorted === false,
-  )
+  const transforms = transformsOf(type, sources, selected, options, { x, y: ys[0] }, isUnsorted)
   const shared = { xsrc: chart.reference(x), textsrc: chart.reference(columns.text) }
   const each: Parts['each'] = (make) =>
     (ys.length === 0 ? [undefined] : ys).map((y) => ({
@@ -91,7 +89,6 @@ export async function chartOf(
     }))
   const settings = axisSettings(type, options, x)
   const axis = (column: Column | undefined) => column && titledAxis(column, options, column === x)
-  const gaps = lines?.gaps ?? new Set()
   const parts: Parts = {
     grid,
     chart,
@@ -99,7 +96,6 @@ export async function chartOf(
     options,
     columns,
     transforms,
-    gaps,
     each,
     axis,
     layout,
@@ -107,7 +103,31 @@ export async function chartOf(
   }
   const made = await makers[type](parts)
   const whole = { data: made.data.map((trace) => labeled(type, trace, options)), layout: made.layout }
-  return withSecond(chart, whole, options, columns, transforms)
+  const { data, layout: complete } = await withSecond(chart, whole, options, columns, transforms)
+  return {
+    data,
+    layout: { ...complete, meta: { ...complete.meta, spec: specText(type, options, chart, values) } },
+  }
+}
+
+/** The figure that a spec makes, of the columns as they were. Reads no values. */
+export function figureOf(fid: string, { type, options, columns, facts }: Spec): Promise<Figure> {
+  return chartOf(undefined, { fid, filename: '', cols: columns }, type, options, undefined, { ...facts })
+}
+
+/** What makes the chart again. Its theme is one of the figure. */
+function specText(type: ChartType, given: ChartOptions, chart: Chart, { facts }: ChartValues): Spec {
+  const isSaid = (name: string, value: unknown): boolean =>
+    Object.hasOwn(optionKinds, name) && name !== 'theme' && value !== undefined && value !== false
+  const options = Object.fromEntries(Object.entries(given).filter(([name, value]) => isSaid(name, value)))
+  const columns = [...chart.named].map(({ name, uid, type: kind, date_order, zoned }) => ({
+    name,
+    uid,
+    type: kind,
+    date_order,
+    zoned,
+  }))
+  return { type, options, columns, facts: { ...facts, isUnsorted: facts.isUnsorted || undefined } }
 }
 
 /** Throws `usage` for an option that the type of chart does not have. */
@@ -137,7 +157,7 @@ async function columnsOf(chart: Chart, type: ChartType, options: ChartOptions): 
   const isAxis = isMap || type === 'histogram2d' || type === 'table' || type === 'scatter3d'
   const isCount = aggregate === 'count' && !isCells(type)
   const place = async (flag: '--lat' | '--lon', name: string | undefined, pattern: RegExp) =>
-    type === 'map' ? await chart.number(flag, name ?? chart.named(flag, pattern)) : undefined
+    type === 'map' ? await chart.number(flag, name ?? chart.nameLike(flag, pattern)) : undefined
   return {
     x,
     ys: await chart.yColumns(options.y, isAxis, isCount),

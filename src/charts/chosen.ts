@@ -3,24 +3,18 @@ import { sortText } from '../query/index.ts'
 import { axisOptions, barOptions, unitIn } from './axes.ts'
 import { isStacked } from './barmode.ts'
 import { nameInList } from './columns.ts'
+import { type Attributes, defined, type Figure, kindOf, tracesOf, typeOf } from './figure.ts'
 import { markOptions } from './marks.ts'
-import { type Figure, kindOf, typeOf } from './merge.ts'
 import { SOURCE } from './names.ts'
 import { type ChartGrid, type ChartOptions, TOP_SERIES } from './options.ts'
-import { isBuiltIn } from './themes.ts'
 import { PIE_SLICES } from './transforms.ts'
 import { turnedShape } from './turn.ts'
 import { type ChartType, chartTypes, isCells, isPie } from './types.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
-type Attributes = Record<string, any>
-
 /** The options with which a chart of the columns of a grid would be made again. Throws `usage` for other figures. */
-export function optionsOf(
-  { data, layout }: Figure,
-  grid: ChartGrid,
-): { type: ChartType; options: ChartOptions } {
-  const ours = data.filter((trace) => JSON.stringify(trace).includes(`"${grid.fid}:`))
+export function optionsOf(figure: Figure, grid: ChartGrid): { type: ChartType; options: ChartOptions } {
+  const { layout } = figure
+  const ours = tracesOf(figure, grid.fid)
   const [first] = ours
   const type = first && kindOf({ data: ours, layout })
   const isChart = (chartTypes as readonly unknown[]).includes(type)
@@ -124,7 +118,6 @@ export function optionsOf(
     title: isDefault ? undefined : (title ?? 'none') || 'none',
     subtitle: layout.title?.subtitle?.text,
     source: sourceIn(layout),
-    theme: isBuiltIn(layout.meta?.theme) && layout.template !== undefined ? layout.meta.theme : undefined,
   }
   return { type: type as ChartType, options }
 }
@@ -211,4 +204,30 @@ function indicatorOptions({ number = {} }: Attributes): Pick<ChartOptions, 'unit
 function sourceIn({ annotations }: Attributes): string | undefined {
   const found = Array.isArray(annotations) ? annotations.find(({ name }) => name === SOURCE) : undefined
   return found === undefined ? undefined : String(found.text).replace(/^Source: /, '')
+}
+
+/** Types whose bars or boxes earlier charts have from left to right by an exchange of their columns. */
+const TURNED: ReadonlySet<unknown> = new Set(['bar', 'box', 'violin', 'histogram'])
+
+/** An earlier chart with bars from left to right, as charts are now: they are turned where they are drawn. */
+export function upright(figure: Figure, fid: string): Figure {
+  const isTurned = ({ orientation, type }: Attributes): boolean => orientation === 'h' && TURNED.has(type)
+  const own = tracesOf(figure, fid)
+  if (own.length === 0 || !own.every(isTurned)) return figure
+  const { xaxis, yaxis, shapes, ...rest } = figure.layout
+  return {
+    ...figure,
+    data: figure.data.map((trace) => {
+      if (!own.includes(trace)) return trace
+      const { xsrc, ysrc, error_x, orientation: _, ...others } = trace
+      const exchanged = { xsrc: ysrc, ysrc: xsrc, error_y: error_x }
+      return { ...others, ...defined(exchanged) }
+    }),
+    layout: {
+      ...rest,
+      ...defined({ xaxis: yaxis, yaxis: xaxis }),
+      ...(Array.isArray(shapes) && { shapes: shapes.map(turnedShape) }),
+      meta: { ...rest.meta, horizontal: true },
+    },
+  }
 }

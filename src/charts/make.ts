@@ -1,6 +1,6 @@
 import { type Completed, completed } from './auto.ts'
 import { chartOf } from './charts.ts'
-import type { Figure } from './merge.ts'
+import type { Figure } from './figure.ts'
 import type { ChartGrid, ChartOptions } from './options.ts'
 import type { AUTO, ChartType } from './types.ts'
 import { type ChartClient, ChartValues } from './values.ts'

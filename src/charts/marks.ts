@@ -1,7 +1,7 @@
 import { Problem } from '../contract/errors.ts'
 import { instantOf } from '../json/index.ts'
+import type { Attributes } from './figure.ts'
 import type { ChartOptions, Column } from './options.ts'
-import type { Attributes } from './traces.ts'
 
 /** Names of the shapes that options make, so that they are known among others. */
 export const MARK = 'gridline-mark'

@@ -33,10 +33,9 @@ export interface ChartOptions {
   by?: string
   facet?: string
   animate?: string
-  /** `none` removes one from a chart that exists. */
   aggregate?: (typeof aggregateFunctions)[number] | 'none'
   zone?: string
-  per?: (typeof periods)[number]
+  per?: (typeof periods)[number] | 'none'
   top?: number
   logX?: boolean
   logY?: boolean
@@ -50,6 +49,60 @@ export interface ChartOptions {
   subtitle?: string
   source?: string
   theme?: string
+}
+
+/** What the value of an option is: the name of a column, several of them, a condition with names of columns … */
+export type OptionKind = 'column' | 'columns' | 'where' | 'sort' | 'text' | 'texts' | 'flag' | 'number'
+
+export const optionKinds: Readonly<Record<keyof ChartOptions, OptionKind>> = {
+  x: 'column',
+  y: 'columns',
+  z: 'column',
+  lat: 'column',
+  lon: 'column',
+  parent: 'column',
+  error: 'column',
+  y2: 'columns',
+  stack: 'text',
+  horizontal: 'flag',
+  trend: 'text',
+  mark: 'texts',
+  band: 'texts',
+  labels: 'flag',
+  color: 'column',
+  size: 'column',
+  text: 'column',
+  by: 'column',
+  facet: 'column',
+  animate: 'column',
+  aggregate: 'text',
+  zone: 'text',
+  per: 'text',
+  top: 'number',
+  logX: 'flag',
+  logY: 'flag',
+  rangeX: 'text',
+  rangeY: 'text',
+  formatY: 'text',
+  unit: 'text',
+  where: 'where',
+  sort: 'sort',
+  title: 'text',
+  subtitle: 'text',
+  source: 'text',
+  theme: 'text',
+}
+
+/** Options of which `none` is a value like others. */
+const WITH_NONE: ReadonlySet<string> = new Set(['title', 'stack'])
+
+/** The options without those that are `none`, or an empty text. */
+export function withoutNone(options: ChartOptions): ChartOptions {
+  const isNone = (name: string, value: unknown): boolean =>
+    !WITH_NONE.has(name) && /^(?:none)?$/.test(String(value))
+  return Object.fromEntries(
+    Object.entries(options).filter(([name, value]) => value !== undefined && !isNone(name, value)),
+  ) as ChartOptions
 }
 
 /** A column, as far as charts need it. */

@@ -1,9 +1,12 @@
 import { Problem } from '../contract/errors.ts'
-import { chartOf, flagOf } from './charts.ts'
-import { optionsOf } from './chosen.ts'
+import { chartOf, figureOf, flagOf } from './charts.ts'
+import { upright } from './chosen.ts'
+import { type Attributes, type Figure, tracesOf } from './figure.ts'
 import { completedFrom } from './make.ts'
-import { type Figure, merged } from './merge.ts'
-import type { ChartGrid, ChartOptions } from './options.ts'
+import { merged } from './merge.ts'
+import { type ChartGrid, type ChartOptions, withoutNone } from './options.ts'
+import type { Spec } from './spec.ts'
+import { specOf } from './stored.ts'
 import { dressed, type Theme } from './themes.ts'
 import { type ChartType, isPie, takes, typedOptions } from './types.ts'
 import type { ChartClient } from './values.ts'
@@ -21,23 +24,19 @@ export async function rechart(
   theme: Theme | undefined,
   note: (text: string) => void,
 ): Promise<Figure> {
-  const current = optionsOf(figure, grid)
+  const { spec, options: present } = specOf(figure, grid)
+  const current = { type: spec.type, options: present }
   const known = Object.entries(given).filter(([, value]) => value !== undefined)
   const next = type ?? current.type
   const kept = supported(next, current.options)
   for (const name of typedOptions)
     if (current.options[name] !== undefined && kept[name] === undefined)
       note(`${flagOf(name)}: a ${next} has none, so it is left out`)
-  const wanted = Object.fromEntries(
-    Object.entries({ ...kept, ...Object.fromEntries(known) }).map(([key, value]) => [
-      key,
-      REMOVABLE.has(key) && /^(?:none)?$/.test(String(value)) ? undefined : value,
-    ]),
-  ) as ChartOptions
+  const wanted = withoutNone({ ...kept, ...Object.fromEntries(known) })
   // Without series, only bars and slices have largest ones.
   if (wanted.by === undefined && given.top === undefined && next !== 'bar' && !isPie(next)) delete wanted.top
   // Its columns are those of --y.
-  if (WITHOUT_X.has(next) && given.x === undefined) delete wanted.x
+  if (WITHOUT_X.has(next) && next !== current.type && given.x === undefined) delete wanted.x
   // A histogram counts values: those of the y axis, not the places they are at.
   const isNewHistogram = next === 'histogram' && current.type !== 'histogram'
   if (isNewHistogram && given.x === undefined && wanted.y !== undefined) delete wanted.x
@@ -48,18 +47,65 @@ export async function rechart(
   }
   const whole = wasHistogram ? (await completedFrom(client, grid, next, wanted)).options : wanted
   const made = await chartOf(client, grid, next, whole, note)
-  const changed = merged(figure, JSON.parse(JSON.stringify(made)), grid, true)
+  const changed = await reworked(figure, grid, made, Object.fromEntries(known))
   return theme === undefined ? changed : dressed(changed, theme)
 }
 
+/** A figure with the chart `made` in the place of the one that it is. `given`: the options that are named. */
+export async function reworked(
+  figure: Figure,
+  grid: ChartGrid,
+  made: Figure,
+  given: ChartOptions,
+): Promise<Figure> {
+  const spec = specIn(figure, grid)
+  const base = spec && (await figureOf(grid.fid, spec).catch(unmade))
+  const current = upright(figure, grid.fid)
+  const names = [...grid.cols, ...(spec?.columns ?? [])].map(({ name }) => name)
+  return merged(
+    current,
+    base ? plain(base) : outlineOf(current, grid.fid),
+    plain(made),
+    grid.fid,
+    given,
+    new Set(names),
+  )
+}
+
+/** What makes the chart that a figure is; undefined if it is none. */
+function specIn(figure: Figure, grid: ChartGrid): Spec | undefined {
+  try {
+    return specOf(figure, grid).spec
+  } catch (error) {
+    return unmade(error)
+  }
+}
+
+/** Options that today's rules refuse make no chart. */
+function unmade(error: unknown): undefined {
+  if (!(error instanceof Problem)) throw error
+  return undefined
+}
+
+function plain(figure: Figure): Figure {
+  return JSON.parse(JSON.stringify(figure))
+}
+
+/** Of a figure that no options make: the columns of its traces, and what makes each one type of chart. */
+function outlineOf(figure: Figure, fid: string): Figure {
+  const data = tracesOf(figure, fid).map(
+    (trace): Attributes => Object.fromEntries(Object.entries(trace).filter(([key]) => OUTLINE.has(key))),
+  )
+  return { data, layout: {} }
+}
+
+const OUTLINE: ReadonlySet<string> = new Set([
+  ...['xsrc', 'ysrc', 'zsrc', 'labelssrc', 'valuessrc', 'locationssrc'],
+  ...['type', 'mode', 'fill', 'stackgroup', 'transforms'],
+])
+
 /** Types that show columns of --y alone. */
 const WITHOUT_X: ReadonlySet<ChartType> = new Set(['indicator', 'parallel', 'table'])
-
-/** Options that `none`, or an empty text, removes. */
-const REMOVABLE: ReadonlySet<string> = new Set([
-  ...['by', 'facet', 'aggregate', 'where', 'sort', 'color', 'size', 'text', 'zone'],
-  ...['stack', 'trend', 'error', 'y2', 'animate', 'subtitle', 'source', 'mark', 'band'],
-])
 
 /** The options of a chart that it can have as another type. */
 function supported(type: ChartType, options: ChartOptions): ChartOptions {

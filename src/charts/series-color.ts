@@ -1,5 +1,4 @@
-// biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
-type Attributes = Record<string, any>
+import type { Attributes } from './figure.ts'
 
 /** Where a trace has its color: lines in `line`, bars and points in `marker`. */
 export function colorKey({ type = 'scatter', mode = 'lines' }: Attributes): 'line' | 'marker' {

@@ -1,4 +1,4 @@
-import type { Attributes } from './traces.ts'
+import type { Attributes } from './figure.ts'
 
 /** The theme of charts that name none: see docs/guide.md#looks. */
 export const DEFAULT_THEME = 'gridline'

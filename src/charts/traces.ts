@@ -1,12 +1,10 @@
 import { Problem } from '../contract/errors.ts'
 import { barFormat, unitParts } from './axes.ts'
 import type { Chart } from './chart.ts'
+import type { Attributes } from './figure.ts'
 import type { ChartGrid, ChartOptions, Column } from './options.ts'
 import type { ChartType } from './types.ts'
 import type { ChartValues } from './values.ts'
-
-// biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
-export type Attributes = Record<string, any>
 
 /** The columns of a chart, by the options that name them. */
 export interface Drawn {
@@ -34,8 +32,6 @@ export interface Parts {
   columns: Drawn
   /** What the service evaluates before a trace is drawn. */
   transforms: object[] | undefined
-  /** Lines with gaps: a point beside a gap has no line. */
-  gaps: ReadonlySet<Column>
   /** A trace for each column of --y, with what all traces have. */
   each(make: (y: Column | undefined) => Attributes): Attributes[]
   /** The axis of a column: its title and type. */
@@ -282,11 +278,8 @@ const GEO = {
   showframe: false,
 }
 
-function lines({ each, layout, gaps }: Parts): Made {
-  // A point beside a gap has no line.
-  const style = (y: Column | undefined): Attributes =>
-    y && gaps.has(y) ? { mode: 'lines+markers', marker: { size: 4 } } : { mode: 'lines' }
-  return { data: each((y) => ({ type: 'scatter', ...style(y) })), layout }
+function lines({ each, layout }: Parts): Made {
+  return { data: each(() => ({ type: 'scatter', mode: 'lines' })), layout }
 }
 
 /** Colors and sizes of points that columns set; undefined if none does. */

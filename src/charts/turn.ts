@@ -1,4 +1,4 @@
-import type { Attributes } from './traces.ts'
+import type { Attributes } from './figure.ts'
 
 /** A shape in a chart whose axes are exchanged: a mark of x is one of y, and the other way round. */
 export function turnedShape(shape: Attributes): Attributes {

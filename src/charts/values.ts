@@ -3,6 +3,7 @@ import { Problem } from '../contract/errors.ts'
 import type { ColumnDescription } from '../contract/resources/index.ts'
 import { nameText } from '../query/index.ts'
 import { type ChartOptions, type Column, MOST_LABELS, MOST_SERIES, TOP_SERIES } from './options.ts'
+import type { Facts } from './spec.ts'
 import { type ChartType, isPie, takes } from './types.ts'
 
 /** What charts ask of a service. */
@@ -49,6 +50,8 @@ export class ChartValues {
     private readonly type: ChartType,
     private readonly options: ChartOptions,
     private readonly note: (text: string) => void,
+    /** What is known already; what is found is added. */
+    readonly facts: Facts = {},
   ) {}
 
   /** Statistics of columns, of the chosen rows. Each is read once. Empty without a client. */
@@ -137,6 +140,11 @@ export class ChartValues {
 
   /** The value per pixel that draws the largest value of a column as the largest point. */
   async sizeRef(column: Column): Promise<number> {
+    this.facts.sizeRef ??= await this.findSizeRef(column)
+    return this.facts.sizeRef
+  }
+
+  private async findSizeRef(column: Column): Promise<number> {
     if (!this.client) return 1
     const query = { uid: column.uid }
     const response = await this.client.response('columns.get', { fid: this.fid, query })
@@ -204,29 +212,24 @@ export class ChartValues {
     })
   }
 
-  /** How lines are drawn: which of them have gaps, and whether x must be put in order. */
-  async lines(
-    x: Column | undefined,
-    ys: readonly Column[],
-  ): Promise<{ gaps: Set<Column>; isSorted: boolean }> {
-    const found = new Map(
-      (await this.described([...(x ? [x] : []), ...ys].map(({ name }) => name))).map((one) => [
-        one.name,
-        one,
-      ]),
-    )
-    const gaps = new Set(ys.filter(({ name }) => (found.get(name)?.nulls ?? 0) > 0))
-    const along = x && found.get(x.name)
-    if (!along) return { gaps, isSorted: true }
+  /** Whether the points of a line must be put in order. */
+  async isUnsorted(x: Column | undefined): Promise<boolean> {
+    this.facts.isUnsorted ??= await this.findUnsorted(x)
+    return this.facts.isUnsorted
+  }
+
+  private async findUnsorted(x: Column | undefined): Promise<boolean> {
+    const [along] = x ? await this.described([x.name]) : []
+    if (!x || !along) return false
     const rows = along.rows - along.nulls
     if (x.type === 'text') await this.assertSingle(x)
     else if (along.distinct_is_exact && along.distinct < rows)
       this.note(
         `--x ${x.name}: ${rows} rows have ${along.distinct} different values, so the line goes up and down at one place (to show one point for each, add --aggregate mean; to show a line for each category, add --by COLUMN)`,
       )
-    if (along.ascending !== false || this.options.sort !== undefined) return { gaps, isSorted: true }
+    if (along.ascending !== false || this.options.sort !== undefined) return false
     this.note(`--x ${x.name}: the values do not ascend, so the line is drawn in ascending order`)
-    return { gaps, isSorted: false }
+    return true
   }
 
   /** Throws if there would be too many small charts. */
@@ -282,7 +285,12 @@ export class ChartValues {
   }
 
   /** What the places of a map are: codes of countries, names of countries or codes of US states. Throws `bad_data`. */
-  async places(column: Column): Promise<'ISO-3' | 'USA-states' | 'country names'> {
+  async places(column: Column): Promise<Facts['places']> {
+    this.facts.places ??= await this.findPlaces(column)
+    return this.facts.places
+  }
+
+  private async findPlaces(column: Column): Promise<Facts['places']> {
     const texts = (await this.sample(column)).filter((value) => typeof value === 'string')
     const other = texts.filter((text) => !US_STATES.has(text))
     if (other.length * 2 < texts.length) {

@@ -9,4 +9,4 @@ export {
   type Scalar,
 } from './bind.ts'
 export { parseSort, type SortKey, sortText } from './order.ts'
-export { columnsOf, nameText, numberOf, parseWhere, type Where } from './parse.ts'
+export { columnsOf, nameText, numberOf, parseWhere, renamedWhere, type Where } from './parse.ts'

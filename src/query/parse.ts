@@ -53,6 +53,25 @@ export function columnsOf(expression: Expression): string[] {
   return [...usesOf(expression).columns.keys()]
 }
 
+/** The text of an expression with other names of columns. */
+export function renamedWhere(text: string, names: ReadonlyMap<string, string>): string {
+  const columns = new Set<number>()
+  const visit = (one: Expression): void => {
+    if (one.kind === 'column') columns.add(one.at)
+    for (const child of childrenOf(one)) visit(child)
+  }
+  visit(parseWhere(text).expression)
+  const tokens = tokensOf('where', text)
+  let [written, from] = ['', 0]
+  for (const [k, { at, text: name }] of tokens.entries()) {
+    const other = columns.has(at) ? names.get(name) : undefined
+    if (other === undefined) continue
+    written += text.slice(from, at) + nameText(other)
+    from = at + text.slice(at, tokens[k + 1].at).trimEnd().length
+  }
+  return written + text.slice(from)
+}
+
 /** The number of all parts of an expression, and the steps that it takes for each character of a column. */
 export function usesOf(expression: Expression): { all: number; columns: ReadonlyMap<string, number> } {
   const columns = new Map<string, number>()

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { completed } from '../../src/charts/auto.ts'
 import { chartOf } from '../../src/charts/charts.ts'
-import { type Figure, merged } from '../../src/charts/merge.ts'
+import type { Figure } from '../../src/charts/figure.ts'
+import { reworked } from '../../src/charts/rechart.ts'
 import { type ChartType, chartTypes } from '../../src/charts/types.ts'
 import { type Ended, gridline } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
@@ -52,7 +53,17 @@ describe('upload --plot', () => {
       })),
       layout: {
         title: { text: 'Sales' },
-        meta: { theme: 'gridline' },
+        meta: {
+          theme: 'gridline',
+          spec: {
+            type: 'line',
+            options: { x: 'date', y: 'price,cost', title: 'Sales' },
+            columns: cols
+              .filter(({ name }: { name: string }) => name !== 'city')
+              .map(({ name, type, uid }: Record<string, string>) => ({ name, type, uid })),
+            facts: {},
+          },
+        },
         xaxis: { type: 'date' },
         showlegend: true,
       },
@@ -289,21 +300,29 @@ describe('upload --plot of a chart that exists', () => {
 
   it('an option changes what it names, and only that', async () => {
     const before = await figureOf('sold line')
+    const { spec } = before.layout.meta
     const [titled] = await json(...chart('line', 'price', '--title', 'Theirs'))
     expect([titled.action, titled.grid_action]).toEqual(['replaced', 'unchanged'])
     const renamed = await figureOf('sold line')
+    const options = { ...spec.options, title: 'Theirs' }
     expect(renamed).toEqual({
       ...before,
-      layout: { ...before.layout, title: { text: 'Theirs', font: { size: 30 } } },
+      layout: {
+        ...before.layout,
+        title: { text: 'Theirs', font: { size: 30 } },
+        meta: { theme: 'gridline', spec: { ...spec, options } },
+      },
     })
     await run(...chart('line', 'cost'))
     const other = await figureOf('sold line')
     expect(other.data[0]).toEqual({ ...renamed.data[0], name: 'cost', ysrc: other.data[0].ysrc })
-    expect([other.data[0].ysrc === renamed.data[0].ysrc, other.layout, other.data[1]]).toEqual([
-      false,
+    expect(other.data[0].ysrc).not.toBe(renamed.data[0].ysrc)
+    const { meta, ...layout } = other.layout
+    expect([{ ...layout, meta: renamed.layout.meta }, other.data[1]]).toEqual([
       renamed.layout,
       renamed.data[1],
     ])
+    expect(meta.spec.options).toEqual({ ...options, y: 'cost' })
   })
 
   it('another type changes the one chart, at its link', async () => {
@@ -690,10 +709,15 @@ describe('plot set', () => {
     expect(await figureOf()).toEqual(designed)
     expect(await set('--title', 'Sales 2024')).toBe('replaced')
     expect(await set('--title', 'Sales 2024')).toBe('unchanged')
-    expect(await figureOf()).toEqual({
-      ...designed,
-      layout: { ...designed.layout, title: { text: 'Sales 2024' } },
+    const { meta, ...layout } = (await figureOf()).layout
+    expect(layout).toEqual({
+      title: { text: 'Sales 2024' },
+      xaxis: { type: 'date' },
+      yaxis: { title: { text: 'EUR' } },
+      showlegend: true,
     })
+    expect(meta).toMatchObject({ spec: { options: { x: 'date', y: 'price,cost', title: 'Sales 2024' } } })
+    expect((await figureOf()).data).toEqual(designed.data)
     expect(await set('--unset', 'data.0.line', '--type', 'bar')).toBe('replaced')
     const { data } = await figureOf()
     expect(data.map(({ type, line, marker }) => [type, line, marker])).toEqual([
@@ -986,6 +1010,8 @@ describe('what a command changes in a chart that exists', () => {
         }),
       ),
     )
+  const merged = async (current: Figure, next: Figure): Promise<Figure> =>
+    JSON.parse(JSON.stringify(await reworked(current, grid, next, {})))
   /** Options that some types cannot be without. */
   const more: Partial<Record<ChartType, object>> = {
     contour: { color: 'cost' },
@@ -1006,10 +1032,10 @@ describe('what a command changes in a chart that exists', () => {
   it.each(types)('nothing, when a %s is made again', async (type) => {
     for (const y of single.has(type) ? ['price'] : ['price', 'price,cost']) {
       const figure = await made(type, y)
-      expect(merged(figure, figure, grid)).toEqual(figure)
+      expect(await merged(figure, figure)).toEqual(figure)
       const designed = { ...figure, layout: { ...figure.layout, paper_bgcolor: 'black' } }
       designed.data = designed.data.map((trace) => ({ ...trace, name: 'mine', opacity: 0.5 }))
-      expect(merged(designed, figure, grid)).toEqual(designed)
+      expect(await merged(designed, figure)).toEqual(designed)
     }
   })
 
@@ -1023,13 +1049,13 @@ describe('what a command changes in a chart that exists', () => {
         ]) {
           if ((single.has(from) && before.includes(',')) || (single.has(to) && after.includes(','))) continue
           const wanted = await made(to, after)
-          const next = merged(await made(from, before), wanted, grid)
+          const next = await merged(await made(from, before), wanted)
           const said = `${from} ${before} → ${to} ${after}`
           expect(next.data.length, said).toBe(wanted.data.length)
           for (const [k, trace] of wanted.data.entries()) expect(next.data[k], said).toMatchObject(trace)
           const sources = (trace: object) => Object.keys(trace).filter((key) => key.endsWith('src'))
           expect(next.data.flatMap(sources).sort(), said).toEqual(wanted.data.flatMap(sources).sort())
-          expect(merged(next, wanted, grid), said).toEqual(next)
+          expect(await merged(next, wanted), said).toEqual(next)
         }
   })
 
@@ -1041,30 +1067,36 @@ describe('what a command changes in a chart that exists', () => {
       [wanted.data[0], trend],
       [points, wanted.data[0]],
     ])
-      expect(merged({ data, layout: wanted.layout }, wanted, grid)).toEqual({ data, layout: wanted.layout })
+      expect(await merged({ data, layout: wanted.layout }, wanted)).toEqual({ data, layout: wanted.layout })
   })
 
-  it('horizontal bars stay horizontal', async () => {
+  it('bars of earlier charts that are from left to right stay so', async () => {
     const wanted = await made('bar')
     const { xsrc, ysrc, ...rest } = wanted.data[0]
-    const layout = { xaxis: wanted.layout.yaxis, yaxis: wanted.layout.xaxis }
+    const layout = { xaxis: wanted.layout.yaxis, yaxis: wanted.layout.xaxis, title: wanted.layout.title }
     const figure = { data: [{ ...rest, orientation: 'h', xsrc: ysrc, ysrc: xsrc }], layout }
-    expect(merged(figure, wanted, grid)).toEqual(figure)
-    const other = merged(figure, await made('bar', 'cost'), grid)
-    expect([other.data[0].xsrc, other.layout.xaxis]).toEqual(['me:1:c1', { title: { text: 'cost' } }])
+    const next = await merged(
+      figure,
+      JSON.parse(
+        JSON.stringify(await chartOf(undefined, grid, 'bar', { x: 'day', y: 'cost', horizontal: true })),
+      ),
+    )
+    expect(next.data[0]).toMatchObject({ type: 'bar', xsrc: 'me:1:d1', ysrc: 'me:1:c1' })
+    expect(next.data[0].orientation).toBeUndefined()
+    expect(next.layout).toMatchObject({ meta: { horizontal: true }, yaxis: { title: { text: 'cost' } } })
   })
 
   it('a heatmap of columns has their names, and takes its axes away', async () => {
     const heatmap = await made('heatmap', 'price,cost')
     const other = await made('heatmap', 'cost,price')
-    expect(merged(heatmap, other, grid)).toEqual(other)
+    expect(await merged(heatmap, other)).toEqual(other)
     const line = await made('line')
-    const { xaxis, yaxis } = merged(heatmap, line, grid).layout
+    const { xaxis, yaxis } = (await merged(heatmap, line)).layout
     expect(line.layout).toMatchObject({ xaxis, yaxis })
   })
 
   it('bars beside each other follow from their type', async () => {
-    const { layout } = merged(await made('histogram'), await made('bar', 'price,cost'), grid)
+    const { layout } = await merged(await made('histogram'), await made('bar', 'price,cost'))
     expect(layout.barmode).toBe('group')
   })
 
@@ -1075,7 +1107,7 @@ describe('what a command changes in a chart that exists', () => {
       )
     const figure = await made('scatter')
     figure.data[0].marker = { color: 'red', symbol: 'star', colorbar: { len: 0.5 } }
-    const { data } = merged(figure, await of({ color: 'cost' }), grid)
+    const { data } = await merged(figure, await of({ color: 'cost' }))
     expect(data[0].marker).toEqual({
       symbol: 'star',
       colorsrc: 'me:1:c1',
@@ -1093,7 +1125,7 @@ describe('what a command changes in a chart that exists', () => {
       ],
       layout: {},
     }
-    const { data } = merged(figure, wanted, grid)
+    const { data } = await merged(figure, wanted)
     expect(data).toEqual([
       { y: [1], name: 'target' },
       { type: 'scatter', mode: 'lines', name: 'price', xsrc: 'me:1:d1', ysrc: 'me:1:p1', textsrc: 'me:1:d1' },

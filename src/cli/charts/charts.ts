@@ -1,7 +1,7 @@
 import { completed } from '../../charts/auto.ts'
 import { chartOf } from '../../charts/charts.ts'
+import type { Figure } from '../../charts/figure.ts'
 import { madeChart } from '../../charts/make.ts'
-import type { Figure } from '../../charts/merge.ts'
 import type { ChartGrid, ChartOptions, Column } from '../../charts/options.ts'
 import { dressed, isBuiltIn } from '../../charts/themes.ts'
 import type { AUTO, ChartType } from '../../charts/types.ts'

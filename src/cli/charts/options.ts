@@ -42,7 +42,7 @@ export const chartOptions = [
     flags: '--per <period>',
     description:
       'with --aggregate: one point for each minute, hour, day, week, month, quarter or year of a date axis',
-    choices: periods,
+    choices: [...periods, 'none'],
   },
   {
     flags: '--zone <zone>',

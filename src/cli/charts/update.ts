@@ -1,6 +1,7 @@
-import { optionsOf } from '../../charts/chosen.ts'
-import { type Figure, merged } from '../../charts/merge.ts'
+import type { Figure } from '../../charts/figure.ts'
 import type { ChartOptions } from '../../charts/options.ts'
+import { reworked } from '../../charts/rechart.ts'
+import { specOf } from '../../charts/stored.ts'
 import { dressed } from '../../charts/themes.ts'
 import { AUTO, type ChartType, chartTypes } from '../../charts/types.ts'
 import { type Client, lookupIfThere } from '../../client/index.ts'
@@ -32,7 +33,7 @@ export async function createOrUpdateChart(
   grid: Grid,
   type: ChartType,
   figure: Figure,
-  { public: isPublic, onConflict, theme }: Options,
+  { public: isPublic, onConflict, theme, ...named }: Options & ChartOptions,
 ) {
   const place = { parent: grid.parent, world_readable: isPublic === true }
   const filename = nameOf(grid, type)
@@ -47,8 +48,8 @@ export async function createOrUpdateChart(
   const changed = await changeFigure(
     client,
     existing.fid,
-    (current) => {
-      const next = merged(current, JSON.parse(JSON.stringify(figure)), grid)
+    async (current) => {
+      const next = await reworked(current, grid, figure, named)
       return theme === undefined ? next : dressed(next, themeNamed(theme))
     },
     isThere ? undefined : { filename, world_readable: isPublic || undefined },
@@ -68,7 +69,9 @@ export async function presentOptions(
   const existing = await chartOfGrid(client, grid, given)
   if (!existing) return none
   try {
-    const { type, options: present } = optionsOf((await storedFigure(client, existing.fid)).figure, grid)
+    const { figure } = await storedFigure(client, existing.fid)
+    const { spec, options: present } = specOf(figure, grid)
+    const { type } = spec
     if (given !== AUTO && given !== type) return none
     const named = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
     // The look is not made again: it is part of the chart.

@@ -1,4 +1,4 @@
-import type { Figure } from '../../charts/merge.ts'
+import type { Figure } from '../../charts/figure.ts'
 import type { ChartOptions } from '../../charts/options.ts'
 import { dressed } from '../../charts/themes.ts'
 import type { Context } from '../core/context.ts'

@@ -1,10 +1,10 @@
-import { chartOf } from '../../charts/charts.ts'
-import { optionsOf } from '../../charts/chosen.ts'
-import { type Figure, isSameFigure } from '../../charts/merge.ts'
+import { figureOf } from '../../charts/charts.ts'
+import { type Figure, isSameFigure } from '../../charts/figure.ts'
 import type { ChartOptions } from '../../charts/options.ts'
 import { gridIn, rechart } from '../../charts/rechart.ts'
 import { colorKey, groupingsIn, withStyle } from '../../charts/series-color.ts'
-import { dressed } from '../../charts/themes.ts'
+import { specOf } from '../../charts/stored.ts'
+import { isBuiltIn } from '../../charts/themes.ts'
 import { chartTypes } from '../../charts/types.ts'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -96,12 +96,16 @@ export const options = defineCommand({
     const fid = await resolve(client, plot, 'plot')
     const { figure } = await storedFigure(client, fid)
     const grid = await gridOf(client, figure)
-    const { type, options } = optionsOf(figure, grid)
-    const plain = await chartOf(client, grid, type, options)
-    const dressedAs = options.theme === undefined ? plain : dressed(plain, themeNamed(options.theme))
-    const made = JSON.parse(JSON.stringify(dressedAs))
+    const { spec, options: present } = specOf(figure, grid)
+    const { type } = spec
+    const options = { ...present, theme: themeIn(figure) }
+    const madeBy = (given: ChartOptions): Promise<Figure> => figureOf(grid.fid, { ...spec, options: given })
+    // A title that was written into the figure is one of an option.
+    const title = titleIn(figure)
+    if (title !== titleIn(await madeBy(spec.options))) options.title = title || 'none'
+    const made = JSON.parse(JSON.stringify(await madeBy({ ...spec.options, title: options.title })))
     const theme: unknown = figure.layout.meta?.theme
-    if (options.theme === undefined && figure.layout.template !== undefined)
+    if (themeIn(figure) === undefined && figure.layout.template !== undefined)
       context.messages.note(
         `The chart has the theme ${String(theme)}; to make it again, give its file with --theme.`,
       )
@@ -117,6 +121,15 @@ export const options = defineCommand({
     return { one: { command, grid: grid.fid }, view }
   },
 })
+
+function titleIn({ layout: { title } }: Figure): string | undefined {
+  return typeof title === 'string' ? title : title?.text
+}
+
+/** The built-in theme that was chosen for a chart. */
+function themeIn({ layout: { meta, template } }: Figure): string | undefined {
+  return isBuiltIn(meta?.theme) && template !== undefined ? meta.theme : undefined
+}
 
 /**
  * The figure without its theme, and without what says where its title comes from. The header of a table is stored as

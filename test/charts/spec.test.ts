@@ -1,0 +1,211 @@
+// A chart keeps what made it: changing its options is making it again, and what was changed by hand stays.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { chartOf, figureOf } from '../../src/charts/charts.ts'
+import type { Figure } from '../../src/charts/figure.ts'
+import type { ChartGrid, ChartOptions } from '../../src/charts/options.ts'
+import { rechart } from '../../src/charts/rechart.ts'
+import { specOf } from '../../src/charts/stored.ts'
+import { type ChartType, chartTypes, takes, typedOptions } from '../../src/charts/types.ts'
+import { Problem } from '../../src/contract/errors.ts'
+import { runs } from '../support/runs.ts'
+
+const cols = [
+  { uid: 'd1', name: 'day', type: 'datetime' },
+  { uid: 'c1', name: 'city, old', type: 'text' },
+  { uid: 'p1', name: 'price', type: 'number' },
+  { uid: 'q1', name: 'cost', type: 'number' },
+  { uid: 'r1', name: 'tax', type: 'number' },
+  { uid: 's1', name: 'share', type: 'number' },
+] as unknown as ChartGrid['cols']
+const grid: ChartGrid = { fid: 'me:1', filename: 'g', cols }
+
+const number = fc.constantFrom('price', 'cost', 'tax')
+/** Values of each option, some of them with names of columns. */
+const values: { [K in keyof ChartOptions]-?: fc.Arbitrary<ChartOptions[K]> } = {
+  x: fc.constantFrom('day', 'city, old', 'price'),
+  y: fc.constantFrom('price', 'price,cost', 'cost', 'price,cost,tax,share'),
+  z: number,
+  lat: number,
+  lon: number,
+  parent: fc.constant('city, old'),
+  error: number,
+  y2: fc.constantFrom('tax', 'tax,share'),
+  stack: fc.constantFrom('none', 'normal', 'percent'),
+  horizontal: fc.constant(true),
+  trend: fc.constantFrom('linear', 'mean:3'),
+  mark: fc.constantFrom(['y=3:Goal'], ['y=3', 'y=4:More']),
+  band: fc.constant(['y=1,2:Usual']),
+  labels: fc.constant(true),
+  color: number,
+  size: number,
+  text: fc.constantFrom('city, old', 'day'),
+  by: fc.constant('city, old'),
+  facet: fc.constant('city, old'),
+  animate: fc.constant('city, old'),
+  aggregate: fc.constantFrom('sum', 'mean', 'count', 'max'),
+  zone: fc.constant('Europe/Oslo'),
+  per: fc.constantFrom('month', 'year'),
+  top: fc.constantFrom(3, 7),
+  logX: fc.constant(true),
+  logY: fc.constant(true),
+  rangeX: fc.constant('1,10'),
+  rangeY: fc.constantFrom('1,10', '2,5'),
+  formatY: fc.constantFrom('.1%', ',.2f'),
+  unit: fc.constantFrom('€', 'kg', '$'),
+  where: fc.constantFrom('price > 1', '"city, old" = \'cost\' and cost > 2'),
+  sort: fc.constantFrom('price', '-price', '"city, old"'),
+  title: fc.constantFrom('A title', 'none'),
+  subtitle: fc.constant('below'),
+  source: fc.constant('a source'),
+  theme: fc.constant(undefined),
+}
+
+const plain = (figure: Figure): Figure => JSON.parse(JSON.stringify(figure))
+const made = (type: ChartType, options: ChartOptions) => chartOf(undefined, grid, type, options).then(plain)
+const set = async (figure: Figure, type: ChartType | undefined, options: ChartOptions, of = grid) =>
+  plain(await rechart(undefined as never, of, figure, type, options, undefined, () => {}))
+
+/** What options make; undefined if they are refused. */
+async function attempt(work: () => Promise<Figure>): Promise<Figure | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Problem) return undefined
+    throw error
+  }
+}
+
+const all = Object.keys(values) as (keyof ChartOptions)[]
+const someOptions = (type: ChartType): fc.Arbitrary<ChartOptions> => {
+  const usual = all.filter((name) => !typedOptions.includes(name) || takes(type, name))
+  return fc
+    .subarray(usual, { maxLength: 5 })
+    .chain((names) =>
+      fc.record(Object.fromEntries(names.map((name) => [name, values[name]]))),
+    ) as fc.Arbitrary<ChartOptions>
+}
+
+/** Options that are not removed, only changed, and those that are removed in another way than by `none`. */
+const KEPT = new Set<string>(['title', 'stack', 'top', 'theme'])
+const REMOVED: Partial<Record<keyof ChartOptions, unknown>> = {
+  ...{ labels: false, horizontal: false, logX: false, logY: false },
+  ...{ mark: ['none'], band: ['none'] },
+}
+
+const needed: Partial<Record<ChartType, ChartOptions>> = {
+  candlestick: { y: 'price,cost,tax,share' },
+  ohlc: { y: 'price,cost,tax,share' },
+  parallel: { x: undefined, y: 'price,cost' },
+  heatmap: { x: 'city, old', y: 'day', color: 'price' },
+  contour: { x: 'city, old', y: 'day', color: 'price' },
+  scatter3d: { z: 'tax' },
+  surface: { z: 'tax' },
+  map: { x: undefined, y: undefined, lat: 'price', lon: 'cost' },
+  treemap: { x: 'city, old' },
+  sunburst: { x: 'city, old' },
+  indicator: { x: undefined },
+  table: { x: undefined, y: 'price,cost' },
+  histogram: { y: undefined, x: 'price' },
+}
+const least = (type: ChartType): ChartOptions => ({ x: 'day', y: 'price', ...needed[type] })
+
+describe.each(chartTypes)('%s', (type) => {
+  it('made and then changed, it is what both options make; options that are removed leave nothing', async () => {
+    let compared = 0
+    await fc.assert(
+      fc.asyncProperty(someOptions(type), someOptions(type), async (first, second) => {
+        const one = await attempt(() => made(type, { ...least(type), ...first }))
+        const both = await attempt(() => made(type, { ...least(type), ...first, ...second }))
+        if (!one || !both) return
+        compared++
+        expect(await set(one, undefined, second)).toEqual(both)
+        const without = Object.keys(second).filter(
+          (name) => !(name in first) && !(name in least(type)) && !KEPT.has(name),
+        )
+        const removed = Object.fromEntries(
+          without.map((name) => [name, REMOVED[name as keyof ChartOptions] ?? 'none']),
+        )
+        const others = Object.fromEntries(Object.entries(second).filter(([name]) => !without.includes(name)))
+        const left = await attempt(() => made(type, { ...least(type), ...first, ...others }))
+        if (left) expect(await set(both, undefined, removed)).toEqual(left)
+        const { spec, options } = specOf(both, grid)
+        expect(plain(await figureOf(grid.fid, { ...spec, options }))).toEqual(both)
+      }),
+      { numRuns: runs(30, 1000) },
+    )
+    expect(compared).toBeGreaterThan(0)
+  })
+
+  it('what was changed by hand stays, whatever else is changed', async () => {
+    await fc.assert(
+      fc.asyncProperty(someOptions(type), fc.constantFrom(...chartTypes), async (options, other) => {
+        const figure = await made(type, least(type))
+        const byHand = plain(figure)
+        Object.assign(byHand.layout, { paper_bgcolor: '#eee', height: 700, margin: { l: 9 } })
+        byHand.layout.title = { ...byHand.layout.title, font: { size: 30 } }
+        byHand.layout.annotations = [{ text: 'mine', x: 1, y: 1 }]
+        byHand.data[0] = { ...byHand.data[0], legendrank: 7, hovertemplate: '%{y}' }
+        byHand.data.push({ type: 'scatter', y: [1, 2], name: 'mine' })
+        for (const next of [undefined, other]) {
+          const changed = await attempt(() =>
+            set(byHand, next, { ...(next ? least(next) : {}), ...(next ? {} : options) }),
+          )
+          if (!changed) continue
+          expect(changed.layout).toMatchObject({ paper_bgcolor: '#eee', height: 700, margin: { l: 9 } })
+          expect(changed.layout.title.font).toEqual({ size: 30 })
+          expect(changed.layout.annotations).toContainEqual({ text: 'mine', x: 1, y: 1 })
+          expect(changed.data).toContainEqual({ type: 'scatter', y: [1, 2], name: 'mine' })
+          expect(changed.data).toContainEqual(
+            expect.objectContaining({ legendrank: 7, hovertemplate: '%{y}' }),
+          )
+        }
+      }),
+      { numRuns: runs(10, 300) },
+    )
+  })
+})
+
+it('columns that are renamed are found, wherever options name them', async () => {
+  const options: ChartOptions = {
+    ...{ x: 'city, old', y: 'price,cost', aggregate: 'sum' as const, sort: '-"city, old"' },
+    where: '"city, old" = \'price\' and price > 1 or not cost in (1, 2)',
+  }
+  const figure = await made('bar', options)
+  const names: Record<string, string> = { 'city, old': 'town', price: 'net "price"', cost: 'a,b' }
+  const renamed = {
+    ...grid,
+    cols: cols.map((column) => ({ ...column, name: names[column.name] ?? column.name })),
+  }
+  expect(specOf(figure, renamed).options).toEqual({
+    ...options,
+    x: 'town',
+    y: '"net ""price""","a,b"',
+    sort: '-town',
+    where: 'town = \'price\' and "net ""price""" > 1 or not "a,b" in (1, 2)',
+  })
+  const next = await set(figure, undefined, { subtitle: 's' }, renamed)
+  expect(next.data.map(({ name }) => name)).toEqual(['net "price"', 'a,b'])
+})
+
+it('a spec that is not ours makes no chart, and harms nothing', async () => {
+  const figure = await made('line', { x: 'day', y: 'price' })
+  for (const spec of [
+    null,
+    7,
+    [],
+    { type: 'line' },
+    { type: 'nothing', options: {}, columns: [] },
+    { type: 'line', options: { x: 7, y: ['price'], __proto__: { where: 'x' } }, columns: [{ name: 'day' }] },
+    { type: 'line', options: null, columns: [{ name: 1, uid: 2, type: 3 }] },
+  ]) {
+    const given = { ...figure, layout: { ...figure.layout, meta: { theme: 'gridline', spec } } }
+    expect(specOf(given, grid).options).toMatchObject({ x: 'day', y: 'price' })
+    expect((await set(given, undefined, { unit: '€' })).layout.yaxis.ticksuffix).toBe(' €')
+  }
+  // Columns and options of our form that make no chart: what is there is what they made.
+  const wrong = { type: 'line', options: { y: 'gone', x: 7 }, columns: [], facts: { sizeRef: 'x' } }
+  const given = { ...figure, layout: { ...figure.layout, meta: { spec: wrong } } }
+  const next = await set(given, undefined, { x: 'day', y: 'cost' })
+  expect(next.data).toMatchObject([{ type: 'scatter', ysrc: 'me:1:q1' }])
+})
