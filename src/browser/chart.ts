@@ -38,10 +38,16 @@ function shownFigure(given: Figure): Figure {
     return wanted >= 10 && wanted <= 10_000 ? wanted : undefined
   }
   const [width, height] = [side('width'), side('height')]
-  const room = { width: width ?? innerWidth, height: height ?? innerHeight }
+  const most = height === undefined ? MOST_HEIGHT_PIXELS : undefined
+  const room = { width: width ?? innerWidth, height: height ?? innerHeight, most }
   const { data, layout } = themed({ data: given.data, layout: plain }, { scheme: schemeOf(), ...room })
+  // A chart that needs more height than the frame has is scrolled.
+  chart.style.minHeight = layout.height === undefined || height !== undefined ? '' : `${layout.height}px`
   return { data, layout: { ...(isPlain(layout) ? dark(layout) : layout), width, height, autosize: true } }
 }
+
+/** How high a chart becomes for its rows, at most. */
+const MOST_HEIGHT_PIXELS = 10_000
 
 function schemeOf(): 'light' | 'dark' {
   if (scheme !== 'auto') return scheme === 'dark' ? 'dark' : 'light'
@@ -113,6 +119,7 @@ async function draw(text: string): Promise<void> {
   status.textContent = ''
   chart.dataset.drawn = 'true'
   shown = { text, width: innerWidth }
+  tellParent()
   chart.dataset.width = String(innerWidth)
   chart.ariaLabel = altOf(figure)
   isReduced = hasPointsNote(layout)
@@ -145,7 +152,6 @@ async function begin(): Promise<void> {
     chart.dataset.drawn = 'failed'
   }
   ;(chart as unknown as Plotted).on?.('plotly_relayout', zoomed)
-  tellParent()
   follow()
 }
 

@@ -11,6 +11,8 @@ interface Wanted {
   width: number
   height: number
   scale: number
+  /** How high the image becomes for the rows of a chart. */
+  most?: number
   theme?: 'light' | 'dark'
 }
 
@@ -24,11 +26,12 @@ declare global {
 window.drawFigure = async (text, wanted) => {
   const { data, layout } = withOwnImages(parsed(text))
   const given = inUtc(withToday({ data: data ?? [], layout: layout ?? {}, config: { staticPlot: true } }))
-  const { width, height } = wanted
+  const { width, height, most } = wanted
   const figure = themed(
     { ...given, layout: withoutTiles(given) },
-    { scheme: wanted.theme ?? 'light', width, height },
+    { scheme: wanted.theme ?? 'light', width, height, most },
   )
+  if (most !== undefined) wanted.height = Math.max(height, Number(figure.layout.height) || 0)
   if (needsGeo(figure)) await loadGeo('/plotly-geo.js')
   const image = await imageOf(figure, wanted)
   return wanted.format === 'svg' ? `${SVG}${encodeURIComponent(cleaned(image))}` : image

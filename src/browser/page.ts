@@ -53,6 +53,16 @@ for (const frame of document.querySelectorAll<HTMLIFrameElement>('iframe.chart')
   if (height) frame.style.height = `${height}px`
 }
 
+// A chart that needs more height for its rows says so.
+addEventListener('message', ({ data, source }) => {
+  const frame = document.querySelector<HTMLIFrameElement>('iframe.chart')
+  if (frame?.contentWindow !== source || data?.type !== 'gridline:drawn' || frame?.dataset.height) return
+  const height = Math.min(Number(data.height), MOST_CHART_PIXELS)
+  if (height > frame.clientHeight) frame.style.height = `${height}px`
+})
+
+const MOST_CHART_PIXELS = 10_000
+
 /** How often a picture is asked for again that was not drawn, and the first wait, in ms. */
 const TRIES = 4
 const FIRST_WAIT_MS = 2000

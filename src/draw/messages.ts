@@ -9,6 +9,8 @@ export interface ImageOptions {
   scale: number
   /** Colors: for a light page, or a dark one. Figures with colors of their own keep them. */
   theme?: 'light' | 'dark'
+  /** How high the image becomes for the rows of a chart, if it may. */
+  most?: number
 }
 
 /** What the drawing process is asked to draw. */

@@ -59,8 +59,12 @@ export async function openPage(
   return {
     async draw(figure, options) {
       drawn++
-      const { format, width, height, scale, theme } = options
-      const inPage = { format: format === 'pdf' ? ('svg' as const) : format, width, height, scale, theme }
+      const { format, width, height, scale, theme, most } = options
+      // A page of a PDF has the height that is asked for.
+      const inPage =
+        format === 'pdf'
+          ? { format: 'svg' as const, width, height, scale, theme }
+          : { format, width, height, scale, theme, most }
       const url = await Promise.race([
         page.evaluate((text, wanted) => window.drawFigure(text, wanted), figure, inPage),
         crashed,

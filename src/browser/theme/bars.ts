@@ -9,6 +9,7 @@ import {
   listOf,
   mostBeside,
   shortened,
+  shortenedApart,
   TEXT_PIXELS,
   widthOf,
   wrapped,
@@ -31,8 +32,11 @@ const FURTHER_BAR_PIXELS = 12
 const AXIS_PIXELS = 64
 /** Height of a row with a label in two lines, in pixels. */
 const TWO_LINES_PIXELS = 40
-/** Height of a row with a label beside it, in pixels. */
+/** Height of a row with a label beside it, in pixels: where it can be chosen, and at least. */
+const ROW_PIXELS = 20
 const LEAST_LABEL_PIXELS = 15
+/** Labels of a phone that stand above their bars: a longer list is only scrolled. */
+const MOST_ABOVE = 100
 /** Part of the width of a phone that labels have where they have no room of their own. */
 const LEAST_LABEL_SHARE = 0.3
 /** Bars of a chart: fewer are thinner, so that they are not blocks. */
@@ -127,16 +131,19 @@ export function arrangeBars(draft: Draft): void {
 /** Labels of horizontal bars beside them, or above them where there is no room. */
 function fitLabels(draft: Draft, labels: readonly string[]): void {
   const { data, layout, view, above } = draft
-  const height = view.height - above.title - above.legend - AXIS_PIXELS
+  const height = view.height - above.title - above.legend - AXIS_PIXELS - draft.below
+  const bars = isStacked(layout) ? 1 : data.length
+  const labeled = LABELED_BAR_PIXELS + (bars - 1) * FURTHER_BAR_PIXELS
+  const isAbove = isNarrow(view) && labels.length <= MOST_ABOVE
+  draft.needed =
+    view.height - height + labels.length * (isAbove ? labeled : ROW_PIXELS + (bars - 1) * FURTHER_BAR_PIXELS)
   if (height / labels.length >= LEAST_LABEL_PIXELS) layout.yaxis.dtick ??= 1
   if (!isNarrow(view)) {
     const lines = height / labels.length >= TWO_LINES_PIXELS ? 2 : 1
     layout.yaxis.labelalias = aliases(labels, view.width * 0.4, lines)
     return
   }
-  const bars = isStacked(layout) ? 1 : data.length
-  const needed = LABELED_BAR_PIXELS + (bars - 1) * FURTHER_BAR_PIXELS
-  if (height / labels.length < needed) {
+  if (height / labels.length < labeled) {
     layout.yaxis = { ...layout.yaxis, ticklabelposition: 'outside' }
     // A label of a few letters says nothing: then the plot is smaller.
     const beside = mostBeside(view)
@@ -153,7 +160,7 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
   const row = height / labels.length
   const most = view.width - 2 * edgeOf(view)
   const texts = labels.map((label) =>
-    row >= needed + LABEL_PIXELS ? inTwoLines(label, most) : [shortened(label, most)],
+    row >= labeled + LABEL_PIXELS ? inTwoLines(label, most) : [shortened(label, most)],
   )
   const lines = Math.max(...texts.map(({ length }) => length))
   const gap = Math.max((LABEL_PIXELS * lines) / row, 1 - (MOST_BAR_PIXELS * bars) / row)
@@ -249,9 +256,8 @@ function turnedTexts({ texttemplate, hovertemplate, textposition }: Attributes):
 
 /** Shorter texts of labels that are wider than `most` pixels, in one line or two; undefined if none is. */
 function aliases(labels: readonly string[], most: number, lines = 1): Record<string, string> | undefined {
-  const short = labels.flatMap((label) => {
-    const text = lines === 1 ? shortened(label, most) : inTwoLines(label, most).join('<br>')
-    return text === label ? [] : [[label, text]]
-  })
+  const texts =
+    lines === 1 ? shortenedApart(labels, most) : labels.map((label) => inTwoLines(label, most).join('<br>'))
+  const short = labels.flatMap((label, k) => (texts[k] === label ? [] : [[label, texts[k]]]))
   return short.length > 0 ? Object.fromEntries(short) : undefined
 }

@@ -16,6 +16,8 @@ export interface View {
   /** In pixels. */
   width: number
   height: number
+  /** How high the chart can become if its rows need it. Without, it is as high as it is. */
+  most?: number
 }
 
 /** A chart on its way to its look. Traces and layout are its own, their attributes are not. */
@@ -25,6 +27,10 @@ export interface Draft {
   view: View
   /** Heights of what stands above the plot, from the top, in pixels. */
   above: { title: number; legend: number; axis: number }
+  /** Height of a legend below the plot, in pixels. */
+  below: number
+  /** Height that all rows have room in, in pixels; 0 if any has. */
+  needed: number
   /** Room beside the plot, in pixels. */
   left: number
   right: number
@@ -77,6 +83,47 @@ export function shortened(text: string, most: number, size = TEXT_PIXELS): strin
   let end = text.length - 1
   while (end > 1 && widthOf(`${text.slice(0, end)}…`, size) > most) end--
   return `${text.slice(0, end).trimEnd()}…`
+}
+
+/** Texts in at most `most` pixels, of which no two are cut to the same one: then the end of each, too, is left. */
+export function shortenedApart(texts: readonly string[], most: number): string[] {
+  const short = texts.map((text) => shortened(text, most))
+  const counts = new Map<string, number>()
+  for (const one of short) counts.set(one, (counts.get(one) ?? 0) + 1)
+  const isAlike = (k: number): boolean => short[k] !== texts[k] && counts.get(short[k])! > 1
+  const taken = new Set(short.filter((_, k) => !isAlike(k)))
+  return short.map((one, k) => {
+    if (!isAlike(k)) return one
+    const text = texts[k]
+    const others = texts.filter((_, n) => n !== k && short[n] === one)
+    for (let start = Math.min(5, Math.floor(text.length / 3)); start >= 0; start--) {
+      // As much of the end as there is room for, or from where the text differs from the others.
+      for (let from = start + 1; from < text.length; from++) {
+        const cut = `${text.slice(0, start).trimEnd()}…${text.slice(from).trimStart()}`
+        if (widthOf(cut) > most) continue
+        const isOwn = !taken.has(cut) && others.every((other) => !other.endsWith(text.slice(from)))
+        if (isOwn) taken.add(cut)
+        if (isOwn) return cut
+        break
+      }
+      const differs = Math.max(...others.map((other) => commonLength(other, text)))
+      const cut = shortened(`${text.slice(0, start).trimEnd()}…${text.slice(differs)}`, most)
+      if (differs > start && !taken.has(cut)) {
+        taken.add(cut)
+        return cut
+      }
+    }
+    const numbered = `${k + 1} ${shortened(text, most - widthOf(`${k + 1} `))}`
+    taken.add(numbered)
+    return numbered
+  })
+}
+
+/** Characters that two texts begin with, both. */
+function commonLength(a: string, b: string): number {
+  let k = 0
+  while (k < a.length && a[k] === b[k]) k++
+  return k
 }
 
 /** The lines of a text that fits a width. One with markup stays as it is. */

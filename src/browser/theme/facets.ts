@@ -3,11 +3,14 @@ import { FACET, listOfAnnotations } from './headings.ts'
 
 const TITLE_PIXELS = 24
 const TICKS_PIXELS = 26
+/** Height of a row of small charts with their titles, in pixels. */
+const LEAST_CHART_PIXELS = 130
 /** Room between two small charts: half of the label of a tick stands in it. */
 const GAP_PIXELS = 32
 
 /** Small charts side by side as far as there is room for them, each with its title above it. */
-export function arrangeFacets({ layout, view, above }: Draft): void {
+export function arrangeFacets(draft: Draft): void {
+  const { layout, view, above } = draft
   const titles = listOfAnnotations(layout).filter(({ name }) => name === FACET)
   if (titles.length === 0) return
   above.axis = TITLE_PIXELS
@@ -15,6 +18,7 @@ export function arrangeFacets({ layout, view, above }: Draft): void {
   const narrow = isNarrow(view)
   const across = narrow ? (count > 4 ? 2 : 1) : count <= 3 ? count : Math.ceil(Math.sqrt(count))
   const down = Math.ceil(count / across)
+  draft.needed = above.title + above.legend + above.axis + draft.below + down * LEAST_CHART_PIXELS + 50
   const width = view.width - 2 * edgeOf(view) - 40
   const height = Math.max(120, view.height - above.title - above.legend - above.axis - 50)
   const gaps = {

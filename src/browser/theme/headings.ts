@@ -86,8 +86,8 @@ export function placeLegend(draft: Draft): void {
       at += widest
     }
   if (rows > LEAST_ROWS && rows * LEGEND_LINE_PIXELS > view.height * MOST_LEGEND) {
-    // Of so many names, those that have room stand beside the plot, where one can scroll; on a phone, a touch names a line.
-    if (isNarrow(view)) layout.showlegend = false
+    // So many names stand beside the plot, or below it on a phone, where one can scroll.
+    if (isNarrow(view)) placeBelow(draft, rows)
     else layout.legend = { x: 1.02, xanchor: 'left', y: 1, traceorder: 'normal', ...layout.legend }
     return
   }
@@ -104,6 +104,28 @@ export function placeLegend(draft: Draft): void {
     ...layout.legend,
   }
 }
+
+/** The legend below the plot of a phone: all of it if the chart can grow, and else a part that scrolls. */
+function placeBelow(draft: Draft, rows: number): void {
+  const { layout, view } = draft
+  const all = rows * LEGEND_LINE_PIXELS
+  const most = view.most === undefined ? view.height * MOST_BELOW : Math.max(view.height, MOST_BELOW_PIXELS)
+  draft.below = Math.min(all, most)
+  draft.needed = view.height + draft.below
+  const edge = edgeOf(view)
+  layout.legend = {
+    orientation: 'h',
+    ...{ xref: 'container', x: edge / view.width, xanchor: 'left' },
+    ...{ yref: 'container', y: edge / view.height, yanchor: 'bottom' },
+    maxheight: draft.below,
+    traceorder: 'normal',
+    ...layout.legend,
+  }
+}
+
+/** Height of a legend below the plot, at most: a part of the height, or pixels of a chart that can grow. */
+const MOST_BELOW = 0.5
+const MOST_BELOW_PIXELS = 600
 
 /** Whether the legend is left to us: what is not placed by the figure. */
 function isOurs(legend: unknown): boolean {

@@ -51,8 +51,16 @@ const PARTS = [
  * that of the theme. What is given is not changed.
  */
 export function themed<T extends Figure>(figure: T, view: View): T {
+  if (typeof figure.layout.meta?.theme !== 'string') return figure
+  const { shown, needed } = arranged(figure, view)
+  const height = Math.min(needed, view.most ?? 0)
+  if (height <= view.height) return shown
+  const { shown: grown } = arranged(figure, { ...view, height })
+  return { ...grown, layout: { ...grown.layout, height } }
+}
+
+function arranged<T extends Figure>(figure: T, view: View): { shown: T; needed: number } {
   const { data, layout } = figure
-  if (typeof layout.meta?.theme !== 'string') return figure
   const annotations = Array.isArray(layout.annotations)
     ? layout.annotations.map((one) => ({ ...one }))
     : undefined
@@ -62,6 +70,8 @@ export function themed<T extends Figure>(figure: T, view: View): T {
     layout: { ...layout, ...(annotations && { annotations }), ...(shapes && { shapes }) },
     view,
     above: { title: 0, legend: 0, axis: 0 },
+    below: 0,
+    needed: 0,
     unseen: [],
     remarks: [],
     right: edgeOf(view),
@@ -74,7 +84,7 @@ export function themed<T extends Figure>(figure: T, view: View): T {
   const margin = {
     l: left,
     r: right,
-    b: edgeOf(view),
+    b: edgeOf(view) + (draft.below > 0 ? draft.below + TICKS_PIXELS : 0),
     t: above.title + above.legend + above.axis + (above.legend + above.axis > 0 ? 0 : 6),
     ...draft.layout.margin,
   }
@@ -85,12 +95,16 @@ export function themed<T extends Figure>(figure: T, view: View): T {
     isNarrow: isNarrow(view),
     over: withoutLogo(over),
   })
-  return {
+  const shown = {
     ...figure,
     data: draft.data,
     layout: { ...withLogo({ ...draft.layout, margin }, over, view), template },
   }
+  return { shown, needed: draft.needed }
 }
+
+/** Height of the labels of an axis that a legend is below, in pixels. */
+const TICKS_PIXELS = 36
 
 /** A trace with the colors of the scheme: what the service has colored has those of the light one. */
 function inScheme(trace: Attributes, template: unknown, scheme: View['scheme']): Attributes {

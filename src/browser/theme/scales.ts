@@ -6,7 +6,7 @@ import {
   isNarrow,
   listOf,
   mostBeside,
-  shortened,
+  shortenedApart,
   textOf,
 } from './draft.ts'
 import { numbersUpTo } from './numbers.ts'
@@ -63,8 +63,8 @@ function arrangeRows({ layout, view }: Draft, { y }: Attributes): void {
   layout.yaxis = { showgrid: false, ticklabelposition: 'outside', ...layout.yaxis }
   if (!isNarrow(view) || layout.yaxis.type !== 'category') return
   const labels = [...new Set(listOf(y))].filter((label) => typeof label === 'string')
-  const most = mostBeside(view)
-  layout.yaxis.labelalias ??= Object.fromEntries(labels.map((label) => [label, shortened(label, most)]))
+  const texts = shortenedApart(labels, mostBeside(view))
+  layout.yaxis.labelalias ??= Object.fromEntries(labels.map((label, k) => [label, texts[k]]))
 }
 
 interface ColorScale {

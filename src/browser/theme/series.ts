@@ -5,16 +5,21 @@ import {
   hasOnePlot,
   isNarrow,
   listOf,
-  shortened,
+  shortenedApart,
   TEXT_PIXELS,
   widthOf,
 } from './draft.ts'
 import { annotate } from './headings.ts'
 
-/** Lines that have their names at their ends. More have a legend. */
-const MOST_NAMED = 4
+/** Lines that have their names at their ends, if these have room. More have a legend. */
+const MOST_NAMED = 12
+/** Height of a name, and the part of the height that all names can have. */
+const NAME_PIXELS = 17
+const NAMES_HEIGHT = 0.6
 /** Part of the width that the names can have. */
-const NAMES_SHARE = 0.22
+const NAMES_SHARE = 0.28
+/** Lines whose names are rather cut than in a legend. */
+const FEW_NAMED = 4
 /** Room between a line and its name, in pixels. */
 const GAP_PIXELS = 6
 /** Points of a scatter that begin to cover each other, and that do so everywhere. */
@@ -42,11 +47,14 @@ export function nameLines(draft: Draft): void {
   if (layout.showlegend !== true || layout.legend !== undefined || isNarrow(view) || !hasOnePlot(draft))
     return
   const lines = data.filter(({ visible, showlegend }) => visible !== false && showlegend !== false)
-  if (lines.length < 2 || lines.length > MOST_NAMED || !lines.every(isLine)) return
+  const most = Math.min(MOST_NAMED, Math.floor((view.height * NAMES_HEIGHT) / NAME_PIXELS))
+  if (lines.length < 2 || lines.length > most || !lines.every(isLine)) return
   const ends = lines.map(endOf)
   if (ends.some((end) => end === undefined) || layout.yaxis?.range !== undefined) return
-  const most = view.width * NAMES_SHARE
-  const names = lines.map(({ name }) => shortened(String(name ?? ''), most))
+  const given = lines.map(({ name }) => String(name ?? ''))
+  const names = shortenedApart(given, view.width * NAMES_SHARE)
+  const isWhole = names.every((name, k) => name === given[k])
+  if (!isWhole && lines.length > FEW_NAMED) return
   layout.showlegend = false
   draft.right = Math.max(draft.right, Math.max(...names.map((name) => widthOf(name))) + GAP_PIXELS + 12)
   const colors: readonly string[] =

@@ -107,9 +107,11 @@ function sizeOf(kept: Kept): number {
 }
 
 /** The key of an image: what it shows, and how. */
-export function imageKey(shown: string, { format, width, height, scale, theme }: ImageOptions): string {
+export function imageKey(shown: string, { format, width, height, scale, theme, most }: ImageOptions): string {
   return createHash('sha256')
-    .update(`${shown} ${format} ${width} ${height} ${scale}${theme === 'dark' ? ' dark' : ''}`)
+    .update(
+      `${shown} ${format} ${width} ${height} ${scale}${theme === 'dark' ? ' dark' : ''}${most === undefined ? '' : ` to ${most}`}`,
+    )
     .digest('hex')
     .slice(0, 32)
 }
@@ -117,6 +119,8 @@ export function imageKey(shown: string, { format, width, height, scale, theme }:
 /** Size of an image where neither the request nor the layout says one, in CSS pixels. */
 const WIDTH_PIXELS = 700
 const HEIGHT_PIXELS = 500
+/** How high an image becomes for the rows of a chart, at most. */
+const MOST_HEIGHT_PIXELS = 4000
 /** The smallest width and height that plotly.js draws. */
 const SMALLEST_PIXELS = 10
 
@@ -138,8 +142,7 @@ export function imageOptions(figure: RawJson, wanted: WantedImage, limits: Limit
       if (!(given >= SMALLEST_PIXELS)) throw invalidField(name, `must be at least ${SMALLEST_PIXELS}`)
       return Math.round(given)
     }
-    const inLayout = layout?.kind === 'object' ? layout.get(name) : undefined
-    const value = inLayout?.kind === 'number' ? (inLayout.value() as number) : usual
+    const value = inLayout(layout, name) ?? usual
     // A layout was not written for this request: a size that cannot be drawn is not an error of it.
     const most = Math.sqrt(limits.image_pixels) / scale
     return Math.round(Math.max(SMALLEST_PIXELS, Math.min(value >= SMALLEST_PIXELS ? value : usual, most)))
@@ -155,5 +158,16 @@ export function imageOptions(figure: RawJson, wanted: WantedImage, limits: Limit
     )
   if (pixels < 1 || width * scale < 1 || height * scale < 1)
     throw invalidField('scale', 'makes the image smaller than one pixel')
-  return { format: wanted.format ?? 'png', width, height, scale, theme: wanted.theme ?? 'light' }
+  // Where nobody has said a height, a chart has what its rows need.
+  const isFree = (wanted.height ?? undefined) === undefined && inLayout(layout, 'height') === undefined
+  const most = Math.min(MOST_HEIGHT_PIXELS, Math.floor(limits.image_pixels / (width * scale * scale)))
+  return {
+    ...{ format: wanted.format ?? 'png', width, height, scale, theme: wanted.theme ?? 'light' },
+    ...(isFree && { most }),
+  }
+}
+
+function inLayout(layout: RawJson | undefined, name: 'width' | 'height'): number | undefined {
+  const value = layout?.kind === 'object' ? layout.get(name) : undefined
+  return value?.kind === 'number' ? (value.value() as number) : undefined
 }

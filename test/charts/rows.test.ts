@@ -1,0 +1,53 @@
+// Charts are as high as their rows need, no two labels are cut to the same text, and every series is named.
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { shortenedApart, widthOf } from '../../src/browser/theme/draft.ts'
+import { themed } from '../../src/browser/theme/index.ts'
+import { runs } from '../support/runs.ts'
+
+const bars = (count: number, type = 'bar') => ({
+  data: [{ type, x: Array.from({ length: count }, (_, k) => `a long label ${k}`), y: Array(count).fill(1) }],
+  layout: { meta: { theme: 'gridline' }, xaxis: { type: 'category' } } as Record<string, unknown>,
+})
+
+it('different labels stay different, in the room that there is', () => {
+  const label = fc
+    .tuple(
+      fc.constantFrom('', 'Unknown bird - ', 'European starling '),
+      fc.string({ maxLength: 30 }),
+      fc.nat(99),
+    )
+    .map(([first, middle, last]) => `${first}${middle}${last}`)
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(label, { maxLength: 30 }),
+      fc.integer({ min: 60, max: 200 }),
+      (labels, most) => {
+        const short = shortenedApart(labels, most)
+        expect(new Set(short).size).toBe(labels.length)
+        for (const text of short) expect(widthOf(text)).toBeLessThanOrEqual(most + 1)
+      },
+    ),
+    { numRuns: runs(300, 20_000) },
+  )
+})
+
+it('a chart becomes higher for its rows where it may', () => {
+  for (const width of [360, 1000]) {
+    const view = { scheme: 'light', width, height: 400 } as const
+    expect(themed(bars(60), view).layout.height).toBeUndefined()
+    expect(themed(bars(3), { ...view, most: 10_000 }).layout.height).toBeUndefined()
+    expect(themed(bars(60), { ...view, most: 10_000 }).layout.height).toBeGreaterThan(60 * 18)
+    expect(themed(bars(900), { ...view, most: 4000 }).layout.height).toBe(4000)
+  }
+})
+
+it('the names of series that have no room above the plot of a phone are below it', () => {
+  const data = Array.from({ length: 9 }, (_, k) => ({ name: `a long name of a series ${k}`, y: [1, 2] }))
+  const layout = { meta: { theme: 'gridline' }, showlegend: true } as Record<string, unknown>
+  for (const most of [undefined, 10_000]) {
+    const shown = themed({ data, layout }, { scheme: 'light', width: 360, height: 420, most }).layout
+    expect(shown).toMatchObject({ showlegend: true, legend: { yref: 'container', yanchor: 'bottom' } })
+    expect((shown.margin as { b: number }).b).toBeGreaterThan(9 * 20)
+  }
+})
