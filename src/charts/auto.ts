@@ -1,7 +1,7 @@
 import { quoted } from '../contract/shell.ts'
-import { columnNames, nameInList } from './columns.ts'
+import { columnNames, nameInList, numberStyle } from './columns.ts'
 import { type ChartGrid, type ChartOptions, type Column, MOST_LABELS } from './options.ts'
-import { AUTO, type ChartType, isPie, LINES } from './types.ts'
+import { AUTO, type ChartType, isPie, LINES, takes } from './types.ts'
 
 /** What a chart shows that does not say everything: the rest is chosen from the types of the columns. */
 export interface Completed {
@@ -18,6 +18,9 @@ export interface Completed {
 export type Distinct = (
   name: string,
 ) => Promise<{ rows: number; distinct: number; largest?: number } | undefined>
+
+/** The first values of a column. */
+export type Sample = (column: Column) => Promise<readonly unknown[]>
 
 /** Lines that are chosen without being asked for. */
 const MOST_LINES = 4
@@ -38,6 +41,7 @@ export async function completed(
   given: ChartType | typeof AUTO | undefined,
   options: ChartOptions,
   distinct: Distinct,
+  sample: Sample = async ({ seen = [] }) => seen.map(({ text }) => text.replace(/^"|"$/g, '')),
 ): Promise<Completed> {
   const all = sorted(grid.cols)
   const columns = options.x === undefined ? { ...all, texts: await readableFirst(all.texts, distinct) } : all
@@ -45,8 +49,8 @@ export async function completed(
   const named = (name: string | undefined): Column | undefined =>
     grid.cols.find((column) => column.name === name)
   const isOpen = given === undefined || given === AUTO
-  const next: ChartOptions = { ...options }
-  const type = isOpen ? await typeFor(columns, named(options.x), next, distinct) : given
+  const next: ChartOptions = await oriented(given, options, named, sample)
+  const type = isOpen ? await typeFor(columns, named(next.x), next, distinct) : given
   if (next.x === undefined && next.lat === undefined && needsX(type, options))
     next.x = xFor(type, columns, options)?.name
   if (next.y === undefined && needsY(type, next)) {
@@ -83,9 +87,35 @@ export async function completed(
         ? [`--${name} ${quoted(String(next[name]))}`]
         : [],
     ),
+    ...(next.horizontal && !options.horizontal ? ['--horizontal'] : []),
   ]
   return { type, options: next, chosen: words.join(' ') }
 }
+
+/** Numbers along x and labels or dates along y are meant: the columns are exchanged, and bars go from left to right. */
+async function oriented(
+  type: ChartType | typeof AUTO | undefined,
+  options: ChartOptions,
+  named: (name: string | undefined) => Column | undefined,
+  sample: Sample,
+): Promise<ChartOptions> {
+  const [x, y] = [named(options.x), named(options.y)]
+  if (x?.type !== 'number' || y === undefined || options.aggregate === 'count') return { ...options }
+  const isLabels = y.type === 'text' || y.type === 'boolean'
+  const isDates = y.type === 'date' || y.type === 'datetime'
+  if ((!isLabels && !isDates) || NUMBERS_ACROSS.has(type ?? AUTO)) return { ...options }
+  // Numbers that were read as texts are no labels.
+  if (isLabels && numberStyle(await sample(y)) !== undefined) return { ...options }
+  const isOpen = type === undefined || type === AUTO
+  const canTurn = isLabels && (isOpen || takes(type, 'horizontal')) && options.facet === undefined
+  return { ...options, x: options.y, y: options.x, ...(canTurn && { horizontal: true }) }
+}
+
+/** Types whose x can hold numbers and whose y can hold labels. */
+const NUMBERS_ACROSS: ReadonlySet<string> = new Set([
+  ...['heatmap', 'contour', 'histogram', 'histogram2d', 'table', 'scatter3d', 'surface', 'map'],
+  ...['parallel', 'scatter'],
+])
 
 interface Columns {
   dates: Column[]

@@ -9,7 +9,7 @@ import {
   type QueryType,
   sortText,
 } from '../query/index.ts'
-import { columnNames, typeName } from './columns.ts'
+import { columnNames, numberStyle, typeName } from './columns.ts'
 import type { ChartGrid, ChartOptions, Column } from './options.ts'
 import { type ChartType, isPie } from './types.ts'
 import type { ChartValues } from './values.ts'
@@ -108,7 +108,7 @@ export class Chart {
     const shown = texts.find((text) => typeof text === 'string' && Number.isNaN(Number(text))) as
       | string
       | undefined
-    const reason = reasonOf(texts)
+    const reason = numberStyle(texts)
     const example = shown === undefined ? undefined : `for example ${JSON.stringify(shown.slice(0, 40))}`
     const why = [reason, example].filter(Boolean).join(', ')
     const numbers = this.grid.cols.filter((one) => one.type === 'number').map((one) => one.name)
@@ -172,15 +172,4 @@ export class Chart {
   reference(column: Column | undefined): string | undefined {
     return column && `${this.grid.fid}:${column.uid}`
   }
-}
-
-/** Why numbers were read as text; undefined if they do not look like numbers. */
-function reasonOf(values: readonly unknown[]): string | undefined {
-  const texts = values.filter((value) => typeof value === 'string').map((text) => text.trim())
-  const some = (pattern: RegExp): boolean => texts.some((text) => pattern.test(text))
-  if (some(/^[-+]?[\d. ]*\d,\d+$/)) return 'decimal commas'
-  if (some(/^[-+]?\d{1,3}([,' \u00a0\u202f]\d{3})+(\.\d+)?$/)) return 'thousands separators'
-  if (some(/[$€£¥₹]|\b(USD|EUR|GBP|CHF|JPY)\b/)) return 'currency'
-  if (some(/^[-+]?[\d.,]+\s*%$/)) return 'percent signs'
-  return undefined
 }

@@ -53,6 +53,12 @@ export async function chartOf(
   for (const flag of ['y2', 'animate'] as const)
     if (options.horizontal && options[flag] !== undefined)
       throw new Problem('usage', `--horizontal and --${flag} cannot be used together`)
+  if (facet && options.y2 !== undefined)
+    throw new Problem('usage', '--facet and --y2 cannot be used together: small charts have one axis')
+  if (options.trend === 'linear' && (x?.type === 'text' || x?.type === 'boolean'))
+    throw new Problem('usage', '--trend linear needs numbers or dates on the x axis', {
+      hint: 'Labels have no distance from each other. --trend mean:3 follows the points in their order.',
+    })
   if (facet && columns.animate) throw new Problem('usage', '--facet and --animate cannot be used together')
   const isMap = isCells(type) && (options.color !== undefined || aggregate === 'count')
   if (aggregate && !x && type !== 'indicator')
@@ -170,6 +176,7 @@ async function columnsOf(chart: Chart, type: ChartType, options: ChartOptions): 
     facet: chart.column('--facet', options.facet),
     animate: chart.column('--animate', options.animate),
     parent: chart.column('--parent', options.parent),
+    id: chart.column('--id', options.id),
     lat: await place('--lat', options.lat, /^(lat|latitude)$/i),
     lon: await place('--lon', options.lon, /^(lon|lng|long|longitude)$/i),
   }
@@ -180,7 +187,7 @@ async function assertReadable(
   values: ChartValues,
   type: ChartType,
   { aggregate, stack, logX, logY }: ChartOptions,
-  { x, ys, by, facet, animate }: Drawn,
+  { x, ys, by, facet, animate, id }: Drawn,
   isMap: boolean,
 ): Promise<void> {
   if (facet) await values.assertFewFacets(facet)
@@ -188,7 +195,7 @@ async function assertReadable(
   if (by) await values.noteOthers(by)
   const hasAxis = !WITHOUT_AXES.has(type) || isPie(type)
   if (x && hasAxis && type !== 'scatter' && type !== 'histogram') await values.assertFewLabels(x)
-  if (!aggregate && x && SINGLE.has(type) && !facet && !animate) await values.assertSingle(x, by)
+  if (!aggregate && x && SINGLE.has(type) && !facet && !animate) await values.assertSingle(id ?? x, by)
   if (!aggregate && x && isMap) await values.assertSingle(x, ys[0])
   const isSeveral = by !== undefined || ys.length > 1
   const isStacked = stack === undefined ? type === 'area' && isSeveral : stack !== 'none'

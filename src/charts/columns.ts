@@ -1,10 +1,27 @@
 /**
  * The columns that an option names, comma-separated. Names that hold commas are in quotes, as in CSV, or are known:
- * `Revenue, net,Cost` is two names if the grid has a column `Revenue, net`.
+ * `Revenue, net,Cost` is two names if the grid has a column `Revenue, net`. Of known names, `temp_*` is all that begin so, and
+ * `2019-2023` those from one to the other.
  */
 export function columnNames(given: string | readonly string[], known: readonly string[] = []): string[] {
   const texts = typeof given === 'string' ? [given] : given
-  return texts.flatMap((text) => namesIn(text, new Set(known)))
+  return texts.flatMap((text) => namesIn(text, new Set(known))).flatMap((name) => columnsLike(name, known))
+}
+
+/** The known names that a name stands for: `temp_*` for all that begin so, `2019-2023` for those from one to the other. */
+function columnsLike(name: string, known: readonly string[]): readonly string[] {
+  if (known.includes(name)) return [name]
+  if (name.includes('*')) {
+    const parts = name.split('*').map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'))
+    const pattern = new RegExp(`^${parts.join('.*')}$`, 's')
+    const found = known.filter((one) => pattern.test(one))
+    return found.length > 0 ? found : [name]
+  }
+  for (let at = name.indexOf('-'); at > 0; at = name.indexOf('-', at + 1)) {
+    const [from, to] = [name.slice(0, at), name.slice(at + 1)].map((end) => known.indexOf(end.trim()))
+    if (from >= 0 && to >= from) return known.slice(from, to + 1)
+  }
+  return [name]
 }
 
 function namesIn(text: string, known: ReadonlySet<string>): string[] {
@@ -37,4 +54,15 @@ export function typeName(type: string): string {
 /** A name as it stands in a list of columns. */
 export function nameInList(name: string): string {
   return /[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name
+}
+
+/** Why numbers were read as text; undefined if they do not look like numbers. */
+export function numberStyle(values: readonly unknown[]): string | undefined {
+  const texts = values.filter((value) => typeof value === 'string').map((text) => text.trim())
+  const some = (pattern: RegExp): boolean => texts.some((text) => pattern.test(text))
+  if (some(/^[-+]?[\d. ]*\d,\d+$/)) return 'decimal commas'
+  if (some(/^[-+]?\d{1,3}([,' \u00a0\u202f]\d{3})+(\.\d+)?$/)) return 'thousands separators'
+  if (some(/[$€£¥₹]|\b(USD|EUR|GBP|CHF|JPY)\b/)) return 'currency'
+  if (some(/^[-+]?[\d.,]+\s*%$/)) return 'percent signs'
+  return undefined
 }

@@ -13,7 +13,13 @@ export function completedFrom(
   options: ChartOptions,
 ): Promise<Completed> {
   const values = new ChartValues(client, grid.fid, 'scatter', options, () => {})
-  return completed(grid, given, options, (name) => values.distinct(name))
+  return completed(
+    grid,
+    given,
+    options,
+    (name) => values.distinct(name),
+    (column) => values.sample(column),
+  )
 }
 
 /**

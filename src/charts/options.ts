@@ -19,6 +19,7 @@ export interface ChartOptions {
   lat?: string
   lon?: string
   parent?: string
+  id?: string
   error?: string
   y2?: string
   stack?: 'none' | 'normal' | 'percent'
@@ -61,6 +62,7 @@ export const optionKinds: Readonly<Record<keyof ChartOptions, OptionKind>> = {
   lat: 'column',
   lon: 'column',
   parent: 'column',
+  id: 'column',
   error: 'column',
   y2: 'columns',
   stack: 'text',

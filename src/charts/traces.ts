@@ -19,6 +19,7 @@ export interface Drawn {
   animate?: Column
   error?: Column
   parent?: Column
+  id?: Column
   lat?: Column
   lon?: Column
 }
@@ -342,7 +343,7 @@ function slices({ chart, columns: { x, ys, text }, layout, options, transforms }
 
 function hierarchy(
   type: 'treemap' | 'sunburst',
-  { chart, columns: { x, ys, text, parent }, layout, transforms }: Parts,
+  { chart, columns: { x, ys, text, parent, id }, layout, transforms }: Parts,
 ): Made {
   if (!x) throw new Problem('usage', `a ${type} needs --x: the column that names its parts`)
   return {
@@ -351,6 +352,7 @@ function hierarchy(
         type,
         labelssrc: chart.reference(x),
         parentssrc: chart.reference(parent),
+        idssrc: chart.reference(id),
         valuessrc: chart.reference(ys[0]),
         textsrc: chart.reference(text),
         branchvalues: 'total',

@@ -29,6 +29,7 @@ const values: { [K in keyof ChartOptions]-?: fc.Arbitrary<ChartOptions[K]> } = {
   lat: number,
   lon: number,
   parent: fc.constant('city, old'),
+  id: fc.constant('day'),
   error: number,
   y2: fc.constantFrom('tax', 'tax,share'),
   stack: fc.constantFrom('none', 'normal', 'percent'),

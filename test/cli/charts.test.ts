@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { completed } from '../../src/charts/auto.ts'
 import { chartOf } from '../../src/charts/charts.ts'
+import { columnNames } from '../../src/charts/columns.ts'
 import type { Figure } from '../../src/charts/figure.ts'
 import { reworked } from '../../src/charts/rechart.ts'
 import { type ChartType, chartTypes } from '../../src/charts/types.ts'
@@ -956,6 +957,32 @@ describe('a chart without --type, --x or --y', () => {
       distinct: (distinct as Record<string, number>)[name] ?? 27,
     })
     expect((await completed(grid, 'auto', {}, of)).chosen).toBe(said)
+  })
+
+  it('numbers along x and labels along y are bars from left to right', async () => {
+    const grid = { fid: 'me:1', filename: 'g', cols: cols({ city: text, people: number, day: date }) }
+    const chosen = async (type: ChartType | 'auto', options: object) =>
+      (
+        await completed(
+          grid,
+          type,
+          options,
+          async () => undefined,
+          async () => ['Oslo'],
+        )
+      ).options
+    const turned = { x: 'city', y: 'people', horizontal: true }
+    for (const type of ['bar', 'auto'] as const)
+      expect(await chosen(type, { x: 'people', y: 'city' })).toEqual(turned)
+    expect(await chosen('line', { x: 'people', y: 'day' })).toEqual({ x: 'day', y: 'people' })
+    expect(await chosen('scatter', { x: 'people', y: 'city' })).toEqual({ x: 'people', y: 'city' })
+  })
+
+  it('columns are named by ranges and patterns', () => {
+    const known = ['city', '2019', '2020', '2021', 'temp_min', 'temp_max', 'a-b']
+    expect(columnNames('2019-2021', known)).toEqual(['2019', '2020', '2021'])
+    expect(columnNames('temp_*,a-b', known)).toEqual(['temp_min', 'temp_max', 'a-b'])
+    expect(columnNames('2021-2019,x*', known)).toEqual(['2021-2019', 'x*'])
   })
 
   it('columns that would be flat beside the first one are not drawn with it', async () => {

@@ -2,6 +2,7 @@
 import { hasGround } from '../../charts/themes.ts'
 import { arrangeBars, arrangeStems } from './bars.ts'
 import { type Attributes, type Draft, edgeOf, isNarrow, listOf, type View } from './draft.ts'
+import { sayEmpty } from './empty.ts'
 import { arrangeFacets } from './facets.ts'
 import { placeAxisTitle, placeFoot, placeLegend, placeTitle } from './headings.ts'
 import { writeLabels } from './labels.ts'
@@ -24,6 +25,7 @@ interface Figure {
 
 /** The parts of a look, in order: each can count on those before it. */
 const PARTS = [
+  sayEmpty,
   writeLabels,
   arrangePies,
   arrangeColors,

@@ -8,7 +8,8 @@ export const chartOptions = [
   { flags: '--x <column>', description: 'column of the x axis; pie: labels; choropleth: places' },
   {
     flags: '--y <columns>',
-    description: 'columns of the y axis, comma-separated; pie: values; candlestick: open,high,low,close',
+    description:
+      'columns of the y axis, comma-separated, as a range (2019-2023) or a pattern (temp_*); pie: values; candlestick: open,high,low,close',
   },
   { flags: '--z <column>', description: 'column of the z axis of a scatter3d or a surface' },
   { flags: '--lat <column>', description: 'column of latitudes of a map (default: found by its name)' },
@@ -16,6 +17,11 @@ export const chartOptions = [
   {
     flags: '--parent <column>',
     description: 'column that names the parent of each part of a treemap or sunburst',
+  },
+  {
+    flags: '--id <column>',
+    description:
+      'column that tells the parts of a treemap or sunburst apart, which --parent names (default: their names)',
   },
   {
     flags: '--color <column>',
@@ -55,8 +61,9 @@ export const chartOptions = [
     integer: { max: MOST_SERIES },
   },
   {
-    flags: '--stack <kind>',
-    description: 'how series of bars or areas stand: none, normal (on each other) or percent',
+    flags: '--stack [kind]',
+    description: 'how series of bars or areas stand: normal (on each other; the default), percent or none',
+    preset: 'normal',
     choices: ['none', 'normal', 'percent'],
   },
   { flags: '--horizontal', description: 'bars, boxes or violins from left to right' },

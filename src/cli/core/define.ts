@@ -41,6 +41,8 @@ export interface Option {
   flags: string
   description: string
   choices?: readonly string[]
+  /** The value of an option with an optional one, where none is given. */
+  preset?: string
   /** May be repeated; the value is an array. */
   repeatable?: boolean
   /** A whole number from 0 to `max`, or without bound. */

@@ -107,7 +107,7 @@ function commonOptions(): string {
 }
 
 function addOption(command: Commander, declared: Option): void {
-  const { flags, choices, repeatable, integer, alias } = declared
+  const { flags, choices, preset, repeatable, integer, alias } = declared
   const description = descriptionOf(declared)
   if (alias !== undefined) {
     const [long] = flags.split(' ')
@@ -123,6 +123,7 @@ function addOption(command: Commander, declared: Option): void {
     const isChoice = option.choices(choices).parseArg!
     option.parseArg = (value: string, before) => isChoice(synonymIn(choices, value), before)
   }
+  if (preset !== undefined) option.preset(preset)
   if (repeatable)
     option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
   if (integer)

@@ -294,3 +294,17 @@ it.each([
   const found = await drawn({ x: [value], y: [1], transforms: [{ type: 'zone', zone: 'Europe/Oslo' }] }, 'x')
   expect(found).toEqual([[[local]]])
 })
+
+it('parts of a treemap that have the same name are told apart by their ids', async () => {
+  const trace = {
+    ...{ type: 'treemap', ids: [1, 2, 3, 4], labels: ['root', 'a', 'a', 'b'], parents: [null, 1, 2, 1] },
+    ...{ values: [null, 1, 4, 5], transforms: [{ type: 'tree' }] },
+  }
+  const { data } = (await transformed({ data: [trace] })) as { data: unknown[] }
+  expect(data).toEqual([
+    {
+      ...{ type: 'treemap', ids: ['1', '2', '3', '4'], labels: ['root', 'a', 'a', 'b'] },
+      ...{ parents: ['', '1', '2', '1'], values: [9, 4, 4, 5], branchvalues: 'total' },
+    },
+  ])
+})

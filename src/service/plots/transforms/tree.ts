@@ -7,7 +7,10 @@ import type { Attributes } from './attributes.ts'
  */
 export function tree(trace: Attributes): void {
   if (!Array.isArray(trace.labels)) return
-  const labels = trace.labels.map(textOf)
+  const names = trace.labels.map(textOf)
+  // Parts of one name have ids of their own.
+  const hasIds = Array.isArray(trace.ids)
+  const labels: string[] = hasIds ? names.map((_: string, k: number) => textOf(trace.ids[k])) : names
   const hasValues = Array.isArray(trace.values)
   const parents = labels.map((_, k) => (Array.isArray(trace.parents) ? textOf(trace.parents[k]) : ''))
   const values: number[] = labels.map((_, k) => (hasValues ? sizeOf(trace.values[k]) : 0))
@@ -46,7 +49,11 @@ export function tree(trace: Attributes): void {
       totals[k] = Math.max(values[k], sums[k])
       parents[k] = ''
     } else if (above[k] === undefined) parents[k] = ''
-  Object.assign(trace, { labels, parents, values: totals, branchvalues: 'total' })
+  const shown = labels.map((label, k) => (k < names.length ? names[k] : label))
+  Object.assign(trace, {
+    ...{ labels: shown, parents, values: totals, branchvalues: 'total' },
+    ...(hasIds && { ids: labels }),
+  })
 }
 
 function textOf(value: unknown): string {
