@@ -185,13 +185,14 @@ const OPTIONAL_X: ReadonlySet<ChartType> = new Set([
   'strip',
   'map',
   'parallel',
+  'splom',
   'table',
   'indicator',
 ])
 
 function needsX(type: ChartType, { y, color }: ChartOptions): boolean {
   if (OPTIONAL_X.has(type)) return false
-  if (type === 'histogram') return y === undefined
+  if (type === 'histogram' || type === 'ecdf') return y === undefined
   // A map of several columns has the rows on its other axis.
   return !((type === 'heatmap' || type === 'contour' || type === 'surface') && color === undefined)
 }
@@ -199,8 +200,9 @@ function needsX(type: ChartType, { y, color }: ChartOptions): boolean {
 function needsY(type: ChartType, { aggregate, z }: ChartOptions): boolean {
   if (aggregate === 'count') return false
   return (
-    !['histogram', 'map', 'table', 'heatmap', 'contour', 'surface', 'treemap', 'sunburst'].includes(type) &&
-    z === undefined
+    !['histogram', 'ecdf', 'map', 'table', 'heatmap', 'contour', 'surface', 'treemap', 'sunburst'].includes(
+      type,
+    ) && z === undefined
   )
 }
 
@@ -214,19 +216,22 @@ function xFor(type: ChartType, { dates, numbers, texts }: Columns, { y }: ChartO
         ),
   )
   const free = (column: Column): boolean => !taken.has(column.name)
-  if (type === 'histogram') return numbers[0] ?? dates[0]
+  if (type === 'histogram' || type === 'ecdf') return numbers[0] ?? dates[0]
   if (type === 'scatter' || type === 'histogram2d' || type === 'scatter3d')
     return (y === undefined && numbers.length < 2 ? dates : numbers).find(free) ?? dates.find(free)
   const isTime = ['line', 'step', 'area', 'candlestick', 'ohlc'].includes(type)
   return (isTime ? [...dates, ...texts] : [...texts, ...dates]).find(free)
 }
 
+/** Types that show two columns of numbers. */
+const PAIRS: ReadonlySet<ChartType> = new Set(['range', 'dumbbell', 'pyramid', 'timeline'])
+
 /** Prices by their names. */
 const PRICES = ['open', 'high', 'low', 'close']
 
 function yFor(
   type: ChartType,
-  { numbers }: Columns,
+  { numbers, dates }: Columns,
   { x, by, color, size, error }: ChartOptions,
 ): string | undefined {
   const used = new Set([x, by, color, size, error])
@@ -237,9 +242,15 @@ function yFor(
       ? found.map((name) => nameInList(name)).join(',')
       : undefined
   }
+  if (type === 'timeline' && dates.length > 1)
+    return dates
+      .slice(0, 2)
+      .map(({ name }) => nameInList(name))
+      .join(',')
   if (free.length === 0) return undefined
-  const isSeveral = type === 'parallel' || (LINES.has(type) && by === undefined)
-  const most = type === 'parallel' ? 12 : isSeveral ? MOST_LINES : 1
+  if (PAIRS.has(type)) return free.length < 2 ? undefined : free.slice(0, 2).map(nameInList).join(',')
+  const isSeveral = type === 'parallel' || type === 'splom' || (LINES.has(type) && by === undefined)
+  const most = type === 'parallel' ? 12 : type === 'splom' ? 5 : isSeveral ? MOST_LINES : 1
   return free.slice(0, most).map(nameInList).join(',')
 }
 

@@ -63,7 +63,7 @@ export class Chart {
 
   /** The columns of --y. They hold numbers, unless they are an axis only. */
   async yColumns(given: string | undefined, isAxis: boolean, isCount: boolean): Promise<Column[]> {
-    const isHistogram = this.type === 'histogram'
+    const isHistogram = this.type === 'histogram' || this.type === 'ecdf'
     if (given === undefined) {
       if (isHistogram || isCount || OPTIONAL_Y.has(this.type)) return []
       if (this.type === 'table') return this.grid.cols.map(({ name }) => this.column('--y', name)!)

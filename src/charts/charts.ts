@@ -160,7 +160,8 @@ async function columnsOf(chart: Chart, type: ChartType, options: ChartOptions): 
   const { aggregate } = options
   const x = chart.column('--x', options.x)
   const isMap = isCells(type) && (options.color !== undefined || aggregate === 'count')
-  const isAxis = isMap || type === 'histogram2d' || type === 'table' || type === 'scatter3d'
+  const isAxis =
+    isMap || type === 'histogram2d' || type === 'table' || type === 'scatter3d' || type === 'timeline'
   const isCount = aggregate === 'count' && !isCells(type)
   const place = async (flag: '--lat' | '--lon', name: string | undefined, pattern: RegExp) =>
     type === 'map' ? await chart.number(flag, name ?? chart.nameLike(flag, pattern)) : undefined
@@ -170,6 +171,7 @@ async function columnsOf(chart: Chart, type: ChartType, options: ChartOptions): 
     z: await chart.number('--z', options.z),
     color: await chart.number('--color', options.color),
     size: await chart.number('--size', options.size),
+    angle: await chart.number('--angle', options.angle),
     error: await chart.number('--error', options.error),
     text: chart.column('--text', options.text),
     by: chart.column('--by', options.by),
@@ -251,6 +253,9 @@ const SINGLE: ReadonlySet<ChartType> = new Set([
   'candlestick',
   'ohlc',
   'choropleth',
+  'range',
+  'dumbbell',
+  'pyramid',
 ])
 
 function layoutOf(

@@ -30,6 +30,7 @@ export interface ChartOptions {
   labels?: boolean
   color?: string
   size?: string
+  angle?: string
   text?: string
   by?: string
   facet?: string
@@ -73,6 +74,7 @@ export const optionKinds: Readonly<Record<keyof ChartOptions, OptionKind>> = {
   labels: 'flag',
   color: 'column',
   size: 'column',
+  angle: 'column',
   text: 'column',
   by: 'column',
   facet: 'column',

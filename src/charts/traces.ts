@@ -13,6 +13,7 @@ export interface Drawn {
   z?: Column
   color?: Column
   size?: Column
+  angle?: Column
   text?: Column
   by?: Column
   facet?: Column
@@ -98,6 +99,40 @@ export const makers: Record<ChartType, Maker> = {
     })),
     layout,
   }),
+  range: (parts) => {
+    const [low, high] = endsOf('range', parts)
+    return { data: [spanOf(parts, low, high, {})], layout: { ...parts.layout, showlegend: false } }
+  },
+  dumbbell: (parts) => {
+    const ends = endsOf('dumbbell', parts)
+    const points = parts.each(() => ({ type: 'scatter', mode: 'markers', marker: { size: 11 } }))
+    const bar = { width: 0.06, marker: { color: '#a0a0a0' }, showlegend: false, hoverinfo: 'skip' }
+    return { data: [spanOf(parts, ...ends, bar), ...points], layout: parts.layout }
+  },
+  timeline: (parts) => {
+    const [start, end] = endsOf('timeline', parts)
+    const { layout, axis, columns } = parts
+    const { title: _, ...dates } = axis(start) ?? {}
+    const shown = {
+      ...layout,
+      ...(columns.by ? { showlegend: true } : { showlegend: false }),
+      yaxis: { ...dates, ...parts.settings.y },
+      barmode: 'overlay',
+      meta: { ...layout.meta, horizontal: true },
+    }
+    return { data: [spanOf(parts, start, end, {})], layout: shown }
+  },
+  pyramid: (parts) => {
+    const { each, layout, columns } = parts
+    if (columns.ys.length !== 2)
+      throw new Problem('usage', 'a pyramid needs two columns with --y, one for each side')
+    const [left, right] = each(() => ({ type: 'bar' }))
+    const hover = { hovertemplate: '%{y}: %{customdata}' }
+    return {
+      data: [{ ...left, ...hover, transforms: [...(left.transforms ?? []), { type: 'negate' }] }, right],
+      layout: { ...layout, barmode: 'relative', meta: { ...layout.meta, horizontal: true } },
+    }
+  },
   box: ({ each, layout }) => ({ data: each(() => ({ type: 'box' })), layout }),
   violin: ({ each, layout }) => ({ data: each(() => ({ type: 'violin' })), layout }),
   strip: ({ each, layout }) => ({
@@ -113,6 +148,32 @@ export const makers: Record<ChartType, Maker> = {
     })),
     layout,
   }),
+  ridgeline: ({ each, layout, settings }) => ({
+    data: each(() => ({ type: 'violin', side: 'negative', points: false, width: 1.6, spanmode: 'hard' })),
+    layout: {
+      ...layout,
+      yaxis: { ...layout.yaxis, ...settings.y },
+      showlegend: false,
+      meta: { ...layout.meta, horizontal: true },
+    },
+  }),
+  ecdf({ chart, columns: { x, ys, by }, transforms, layout, axis, settings }) {
+    const columns = x ? [x, ...ys] : ys
+    return {
+      data: columns.map((column) => ({
+        ...{ type: 'scatter', mode: 'lines', line: { shape: 'hv' } },
+        name: column.name,
+        xsrc: chart.reference(column),
+        transforms: [...(transforms ?? []), { type: 'cumulate' }],
+      })),
+      layout: {
+        ...layout,
+        xaxis: { ...(columns.length === 1 && axis(columns[0])), ...settings.x },
+        yaxis: { title: { text: 'share of values' }, ticksuffix: '%', range: [0, 100] },
+        ...((columns.length > 1 || by) && { showlegend: true }),
+      },
+    }
+  },
   histogram({ chart, columns: { x, ys, by }, transforms, layout, axis, settings, options: { stack } }) {
     // One column makes a histogram, given as x or as y.
     const columns = x ? [x, ...ys] : ys
@@ -240,6 +301,36 @@ export const makers: Record<ChartType, Maker> = {
       layout: withoutAxes(layout),
     }
   },
+  async splom(parts) {
+    const { chart, columns, layout, transforms } = parts
+    if (columns.ys.length < 2) throw new Problem('usage', 'a splom needs several columns with --y')
+    const dimensions = columns.ys.map((column) => ({
+      label: column.name,
+      valuessrc: chart.reference(column),
+    }))
+    const marker = { size: 4, ...(await pointsOf(parts)) }
+    const trace = {
+      ...{ type: 'splom', dimensions, marker, transforms },
+      ...{ diagonal: { visible: columns.ys.length < 3 }, showupperhalf: false },
+      textsrc: chart.reference(columns.text),
+    }
+    return { data: [trace], layout: { ...withoutAxes(layout), ...(columns.by && { showlegend: true }) } }
+  },
+  radar({ chart, columns: { x, ys, by }, layout, transforms, settings }) {
+    const data = ys.map((column) => ({
+      ...{ type: 'scatterpolar', mode: 'lines+markers', fill: 'toself', name: column.name },
+      ...{ thetasrc: chart.reference(x), rsrc: chart.reference(column), transforms },
+    }))
+    const radialaxis = { rangemode: 'tozero', ...settings.y }
+    return {
+      data,
+      layout: {
+        ...withoutAxes(layout),
+        polar: { radialaxis, angularaxis: { direction: 'clockwise' } },
+        ...((ys.length > 1 || by) && { showlegend: true }),
+      },
+    }
+  },
   table: ({ grid, columns: { ys }, layout, transforms }) => ({
     data: [
       {
@@ -284,9 +375,14 @@ function lines({ each, layout }: Parts): Made {
 }
 
 /** Colors and sizes of points that columns set; undefined if none does. */
-async function pointsOf({ chart, values, columns: { color, size } }: Parts): Promise<Attributes | undefined> {
-  if (!color && !size) return undefined
+async function pointsOf({
+  chart,
+  values,
+  columns: { color, size, angle },
+}: Parts): Promise<Attributes | undefined> {
+  if (!color && !size && !angle) return undefined
   return {
+    ...(angle && { symbol: 'arrow', anglesrc: chart.reference(angle), ...(!size && { size: 12 }) }),
     colorsrc: chart.reference(color),
     ...(color && { showscale: true, colorbar: { title: { text: color.name } } }),
     sizesrc: chart.reference(size),
@@ -360,6 +456,28 @@ function hierarchy(
       },
     ],
     layout: withoutAxes(layout),
+  }
+}
+
+/** The two columns that a bar is between. */
+function endsOf(type: ChartType, { columns: { ys } }: Parts): [Column, Column] {
+  const [low, high] = ys
+  if (ys.length !== 2) throw new Problem('usage', `a ${type} needs two columns with --y: from,to`)
+  return [low, high]
+}
+
+/** Bars from one column to another. */
+function spanOf(
+  { chart, columns: { x, text }, transforms }: Parts,
+  low: Column,
+  high: Column,
+  style: Attributes,
+): Attributes {
+  return {
+    ...{ type: 'bar', name: `${low.name} to ${high.name}`, xsrc: chart.reference(x) },
+    ...{ basesrc: chart.reference(low), ysrc: chart.reference(high), textsrc: chart.reference(text) },
+    ...style,
+    transforms: [...(transforms ?? []), { type: 'span' }],
   }
 }
 

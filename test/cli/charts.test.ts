@@ -1047,6 +1047,11 @@ describe('what a command changes in a chart that exists', () => {
     candlestick: { y: 'price,cost,price,cost' },
     ohlc: { y: 'cost,price,cost,price' },
     parallel: { y: 'price,cost' },
+    splom: { y: 'price,cost' },
+    range: { y: 'price,cost' },
+    dumbbell: { y: 'price,cost' },
+    timeline: { y: 'price,cost' },
+    pyramid: { y: 'price,cost' },
     indicator: { x: undefined },
   }
   const NO_Y = new Set<ChartType>(['map'])

@@ -120,6 +120,43 @@ export const tables: Record<string, string> = {
       rounded(12 + Math.abs(noise(k + 90)) * 30),
     ]),
   ),
+  temperatures: csv(
+    'month,low,high',
+    'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ').map((name, k) => {
+      const low = rounded(2 - 9 * Math.cos(((k - 0.5) * Math.PI) / 6))
+      return [name, low, rounded(low + 7 + Math.abs(noise(k)) * 3)]
+    }),
+  ),
+  projects: csv('project,team,start,end', [
+    ['Survey', 'North', '2024-01-08', '2024-03-01'],
+    ['Design', 'South', '2024-02-12', '2024-05-20'],
+    ['Building', 'North', '2024-04-15', '2024-10-04'],
+    ['Opening', 'South', '2024-09-23', '2024-11-15'],
+  ]),
+  ages: csv(
+    'age,men,women',
+    ['0–14', '15–29', '30–44', '45–59', '60–74', '75 and more'].map((age, k) => [
+      age,
+      [440, 520, 560, 530, 400, 170][k],
+      [420, 500, 540, 520, 420, 240][k],
+    ]),
+  ),
+  skills: csv('skill,2023,2024', [
+    ['Speed', 6, 7],
+    ['Strength', 5, 6],
+    ['Balance', 8, 7],
+    ['Endurance', 4, 7],
+    ['Reach', 6, 6],
+  ]),
+  wind: csv(
+    'lon,lat,direction,speed',
+    count(60).map((k) => [
+      5 + (k % 10) * 0.5,
+      50 + Math.floor(k / 10) * 0.5,
+      Math.round(180 + 90 * Math.sin(k / 9)),
+      rounded(3 + 2 * Math.cos(k / 7)),
+    ]),
+  ),
   trial: csv(
     'dose,mean,deviation',
     count(8).map((k) => [k, rounded(10 + k * 2 + noise(k) * 2), rounded(1 + Math.abs(noise(k + 5)))]),
@@ -213,6 +250,16 @@ export const gallery: readonly Example[] = [
   of('bar', 'sales', { x: 'month', y: 'Oslo', y2: 'Bergen' }, 'A second axis.', 'bar-y2'),
   of('dot', 'fruit', { x: 'fruit', y: 'kg' }, 'Amounts, where bars would be too heavy.'),
   of('lollipop', 'fruit', { x: 'fruit', y: 'kg' }, 'Amounts, with thin lines to zero.'),
+  of('range', 'temperatures', { x: 'month', y: 'low,high', unit: '°C' }, 'From one value to another.'),
+  of(
+    'dumbbell',
+    'temperatures',
+    { x: 'month', y: 'low,high' },
+    'Two values of each, and what is between them.',
+  ),
+  of('timeline', 'projects', { x: 'project', y: 'start,end', by: 'team' }, 'From one day to another.'),
+  of('pyramid', 'ages', { x: 'age', y: 'men,women' }, 'Two groups, back to back.'),
+  of('radar', 'skills', { x: 'skill', y: '2023,2024' }, 'Several numbers of few things.'),
   of('pie', 'fruit', { x: 'fruit', y: 'kg' }, 'Parts of a whole: the six largest, and all others as one.'),
   of('donut', 'fruit', { x: 'fruit', y: 'kg' }, 'The same with a hole.'),
   of('scatter', 'survey', { x: 'age', y: 'score' }, 'How two numbers go together.'),
@@ -230,6 +277,20 @@ export const gallery: readonly Example[] = [
     'Error bars and a straight trend.',
     'scatter-error',
   ),
+  of(
+    'scatter',
+    'wind',
+    { x: 'lon', y: 'lat', angle: 'direction', size: 'speed' },
+    'Arrows: a direction and a size at each point.',
+    'scatter-arrows',
+  ),
+  of('ecdf', 'survey', { x: 'score', by: 'group' }, 'How many values are at most as large.'),
+  of(
+    'ridgeline',
+    'survey',
+    { x: 'group', y: 'score' },
+    'The shape of each distribution, one above the other.',
+  ),
   of('histogram', 'survey', { x: 'score' }, 'How numbers are distributed.'),
   of('histogram', 'survey', { x: 'score', by: 'group' }, 'The same for each group.', 'histogram-by'),
   of('box', 'survey', { x: 'group', y: 'score' }, 'Median, quartiles and outliers.'),
@@ -241,6 +302,7 @@ export const gallery: readonly Example[] = [
   of('surface', 'wave', { x: 'x', y: 'y', z: 'height' }, 'Heights in space.'),
   of('scatter3d', 'cars', { x: 'power', y: 'weight', z: 'mpg' }, 'Three numbers.'),
   of('parallel', 'cars', { y: 'power,weight,mpg', color: 'mpg' }, 'Many numbers: a line for each row.'),
+  of('splom', 'cars', { y: 'power,weight,mpg' }, 'How several numbers go together, each with each.'),
   of('treemap', 'regions', { x: 'region', parent: 'parent', y: 'value' }, 'Parts of parts.'),
   of(
     'sunburst',

@@ -107,10 +107,13 @@ export function arrangeBars(draft: Draft): void {
   // Groups of bars stay in the order of the rows: it is that of the answers of a survey, for example.
   const isOne = data.length === 1 || isStacked(layout)
   const isOrdered = labels.every((label) => ORDERED.test(label))
-  const areAmounts = data.every(({ type }) => type === 'bar') || isDots(draft)
+  // Bars between two values stay in the order of the rows, as do those of two sides.
+  const isOfOrder = data.some(({ base }) => base !== undefined) || layout.meta.chart === 'pyramid'
+  const areAmounts = !isOfOrder && (data.every(({ type }) => type === 'bar') || isDots(draft))
   if (layout[along].categoryorder === undefined && isOne && !isOrdered && areAmounts)
     layout[along] = { ...layout[along], categoryorder: 'total descending' }
   layout.bargap ??= labels.length < FEW_BARS ? 0.5 : undefined
+  if (layout.meta.chart === 'pyramid') showBothSides(draft)
   if (isTurned) layout.yaxis = { ...layout.yaxis, autorange: 'reversed', showgrid: false }
   else {
     const room = view.width - 2 * edgeOf(view) - 48
@@ -187,9 +190,30 @@ function inTwoLines(label: string, most: number): string[] {
   return rest.length === 0 ? [first] : [first, shortened(rest.join(' '), most)]
 }
 
+/** The numbers of both sides of a pyramid are written without a sign. */
+function showBothSides({ data, layout }: Draft): void {
+  let most = 0
+  for (const { x } of data) for (const value of listOf(x)) most = Math.max(most, Math.abs(Number(value) || 0))
+  const step = stepOf(most / 2)
+  const ticks = Array.from(
+    { length: Math.floor(most / step) * 2 + 1 },
+    (_, k) => (k - Math.floor(most / step)) * step,
+  )
+  const ticktext = ticks.map((tick) => Math.abs(Number(tick.toPrecision(6))).toLocaleString('en'))
+  layout.xaxis = { tickmode: 'array', tickvals: ticks, ticktext, ...layout.xaxis }
+}
+
+/** The largest of 1, 2 and 5 times a power of ten that is at most this. */
+function stepOf(most: number): number {
+  const power = 10 ** Math.floor(Math.log10(most || 1))
+  return ([5, 2, 1].find((digit) => digit * power <= most) ?? 1) * power
+}
+
+const DOTS: ReadonlySet<unknown> = new Set(['dot', 'lollipop', 'dumbbell'])
+
 /** Whether a chart shows dots over labels. */
 function isDots({ layout }: Draft): boolean {
-  return layout.meta.chart === 'dot' || layout.meta.chart === 'lollipop'
+  return DOTS.has(layout.meta.chart)
 }
 
 function hasOwnAxes({ xaxis, yaxis }: Attributes): boolean {
@@ -202,7 +226,7 @@ function isPlainBar({ type, orientation, xaxis, yaxis, base }: Attributes): bool
     orientation === undefined &&
     !xaxis &&
     !yaxis &&
-    base === undefined
+    (base === undefined || Array.isArray(base))
   )
 }
 

@@ -57,11 +57,7 @@ export function nameLines(draft: Draft): void {
   if (!isWhole && lines.length > FEW_NAMED) return
   layout.showlegend = false
   draft.right = Math.max(draft.right, Math.max(...names.map((name) => widthOf(name))) + GAP_PIXELS + 12)
-  const colors: readonly string[] =
-    layout.template?.[view.scheme]?.layout?.colorway ??
-    layout.template?.layout?.colorway ??
-    layout.colorway ??
-    COLORS
+  const colors = colorsOf(draft)
   for (const [k, name] of names.entries()) {
     const trace = lines[k]
     const color = trace.line?.color ?? trace.marker?.color ?? colors[data.indexOf(trace) % colors.length]
@@ -78,6 +74,16 @@ export function nameLines(draft: Draft): void {
       font: { color, size: TEXT_PIXELS },
     })
   }
+}
+
+/** The colors of series, in order. */
+function colorsOf({ layout, view }: Draft): readonly string[] {
+  return (
+    layout.template?.[view.scheme]?.layout?.colorway ??
+    layout.template?.layout?.colorway ??
+    layout.colorway ??
+    COLORS
+  )
 }
 
 function isLine({ type = 'scatter', mode, stackgroup, fill, xaxis, yaxis }: Attributes): boolean {

@@ -27,6 +27,11 @@ export const chartOptions = [
     flags: '--color <column>',
     description: 'column of numbers that colors the points of a scatter or the cells of a heatmap',
   },
+  {
+    flags: '--angle <column>',
+    description:
+      'column of numbers that turns the points of a scatter or a map to arrows, in degrees clockwise from the top',
+  },
   { flags: '--size <column>', description: 'column of numbers that sizes the points of a scatter' },
   { flags: '--error <column>', description: 'column of numbers: the length of error bars' },
   { flags: '--y2 <columns>', description: 'columns of numbers drawn as lines on a second y axis' },

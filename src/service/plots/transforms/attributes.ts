@@ -47,6 +47,10 @@ export function removeAt(trace: Attributes, path: string): void {
   if (isObject(above)) delete above[last]
 }
 
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
 /** Attributes of transforms that can be arrays with a value for each point. */
 const OF_TRANSFORMS = ['groups', 'target']
 
@@ -55,6 +59,9 @@ export function arraysOf(trace: Attributes): string[] {
   const paths = [...dataAttributes(keyOf(trace.type ?? 'scatter'))].filter((path) =>
     Array.isArray(valueAt(trace, path)),
   )
+  if (trace.type === 'splom')
+    for (const [k, dimension] of listOf(trace.dimensions).entries())
+      if (isObject(dimension) && Array.isArray(dimension.values)) paths.push(`dimensions.${k}.values`)
   for (const [k, transform] of ((trace.transforms ?? []) as unknown[]).entries())
     if (isObject(transform))
       for (const name of OF_TRANSFORMS)
@@ -106,7 +113,8 @@ export function copied(trace: Attributes): Attributes {
   const copy: Attributes = {}
   for (const [name, value] of Object.entries(trace))
     if (name !== '__proto__') copy[name] = isObject(value) ? copied(value) : value
-  if (Array.isArray(trace.transforms))
-    copy.transforms = trace.transforms.map((one: unknown) => (isObject(one) ? copied(one) : one))
+  for (const name of ['transforms', 'dimensions'])
+    if (Array.isArray(trace[name]))
+      copy[name] = trace[name].map((one: unknown) => (isObject(one) ? copied(one) : one))
   return copy
 }

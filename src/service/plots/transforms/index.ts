@@ -20,6 +20,7 @@ import { expand, groupsOf } from './groupby.ts'
 import { per } from './per.ts'
 import { complete, order, rows } from './rows.ts'
 import { sort } from './sort.ts'
+import { cumulate, negate, span } from './spans.ts'
 import { addSizes, type GroupSizes, top, topGroups } from './top.ts'
 import { tree } from './tree.ts'
 import { trendOf } from './trend.ts'
@@ -41,6 +42,9 @@ const changes: Readonly<Record<string, (trace: Attributes, transform: Transform,
   number,
   tree,
   complete,
+  span,
+  negate,
+  cumulate,
 }
 
 /** Our own transforms that are evaluated before traces are grouped. */
