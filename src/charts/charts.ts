@@ -23,6 +23,7 @@ import {
   WITHOUT_AXES,
 } from './types.ts'
 import { type ChartClient, ChartValues } from './values.ts'
+import { computedOf, spoken } from './words.ts'
 
 /**
  * A figure whose traces refer to columns of a grid, so that it changes with the grid, with the spec that makes it again.
@@ -266,11 +267,12 @@ function layoutOf(
 ): Attributes {
   const { aggregate } = options
   const names = listed(
-    ys.map(({ name }) => name),
+    ys.map(({ name }) => spoken(name)),
     3,
   )
-  const computed = aggregate && (aggregate === 'count' ? 'count' : ys[0] && `${aggregate} of ${names}`)
-  const shown = isCells(type) && color ? (aggregate ? `${aggregate} of ${color.name}` : color.name) : computed
+  const computed = aggregate && (aggregate === 'count' || ys[0]) && computedOf(aggregate, names)
+  const colored = color && spoken(color.name)
+  const shown = isCells(type) && colored ? (aggregate ? computedOf(aggregate, colored) : colored) : computed
   const layout: Attributes = titleOf(type, options, shown ?? names)
   layout.xaxis = x && { ...titledAxis(x, options, true), ...orderOf(x, ys[0], type, options) }
   if (aggregate && !isMap) layout.yaxis = ys.length > 1 ? undefined : { title: { text: computed } }
@@ -343,8 +345,9 @@ async function withSecond(
     ysrc: chart.reference(column),
     transforms,
   }))
-  const said = aggregate && aggregate !== 'count' ? `${aggregate} of ` : ''
-  const title = columns.length === 1 ? { title: { text: said + columns[0].name } } : {}
+  const said = (name: string): string =>
+    aggregate && aggregate !== 'count' ? computedOf(aggregate, spoken(name)) : spoken(name)
+  const title = columns.length === 1 ? { title: { text: said(columns[0].name) } } : {}
   const yaxis2 = { overlaying: 'y', side: 'right', tickmode: 'auto', showgrid: false, ...title }
   return { data: [...data, ...own], layout: { ...layout, yaxis2, showlegend: true } }
 }
@@ -382,7 +385,7 @@ function needsTitle({ type, zoned }: Column, { zone }: ChartOptions): boolean {
 
 /** The name of a column, with the zone in which its times are drawn. */
 function axisTitle({ name, zoned }: Column, zone: string | undefined): string {
-  return zone ? `${name} (${zone})` : zoned ? `${name} (UTC)` : name
+  return zone ? `${spoken(name)} (${zone})` : zoned ? `${spoken(name)} (UTC)` : spoken(name)
 }
 
 /** The order of labels on an axis: by their name, or by the sum of what is drawn. Throws `usage` for other axes. */
@@ -430,12 +433,14 @@ function defaultTitle(type: ChartType, options: ChartOptions, shown: string): st
     ? []
     : type === 'scatter3d' || type === 'surface'
       ? [z === undefined ? undefined : shown, x]
-      : [per ?? x, isCells(type) ? y : undefined]
-  const names = [...new Set([...along, by, facet])].filter((name) => name !== undefined)
+      : [per === undefined ? x : undefined, isCells(type) ? y : undefined]
+  const names = [...new Set([...along, by, facet])].flatMap((name) =>
+    name === undefined ? [] : [spoken(name)],
+  )
   const what = isSpread
-    ? `distribution of ${[x, y?.replace(/,\s*/g, ', ')].filter((name) => name !== undefined).join(type === 'histogram' ? ', ' : ' and ')}`
+    ? `distribution of ${[x, y?.replace(/,\s*/g, ', ')].flatMap((name) => (name === undefined ? [] : [spoken(name)])).join(type === 'histogram' ? ', ' : ' and ')}`
     : type === 'map'
-      ? (size ?? color ?? lat ?? 'places')
+      ? spoken(size ?? color ?? lat ?? 'places')
       : type === 'indicator' && options.aggregate === undefined
         ? `last ${shown}`
         : type === 'candlestick' || type === 'ohlc'
@@ -443,9 +448,11 @@ function defaultTitle(type: ChartType, options: ChartOptions, shown: string): st
           : type === 'table'
             ? ''
             : ((type === 'scatter3d' || type === 'surface') && z) || shown
-  const plain = names.length === 0 || what === '' ? what : `${what} by ${inWords(names)}`
+  const whole = options.stack === 'percent' ? `share of ${what}` : what
+  const timed = per === undefined || what === '' ? whole : `${whole} per ${per}`
+  const plain = names.length === 0 || what === '' ? timed : `${timed} by ${inWords(names)}`
   const text = escapedMarkup(plain)
-  // A name that is more than a word stays as it is: pH, temp_max.
+  // A name that is more than a word stays as it is: pH.
   return /^\p{Ll}+(?![^\s,])/u.test(plain) ? text.charAt(0).toUpperCase() + text.slice(1) : text
 }
 

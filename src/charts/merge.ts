@@ -3,6 +3,7 @@ import { BAND, MARK } from './marks.ts'
 import { SOURCE } from './names.ts'
 import type { ChartOptions } from './options.ts'
 import { withColorOf } from './series-color.ts'
+import { withoutComputed } from './words.ts'
 
 /**
  * Changes a chart that exists: see docs/guide.md#create-plots. What its options make takes the place of what they made before;
@@ -85,8 +86,7 @@ class Merge {
 
   /** Whether a text is the name of a column, with what is computed of it. */
   private isDefault(text: unknown): boolean {
-    const plain = String(text).replace(/^(?:share of )?(?:\w+ of )?|(?<=.) \([^()]*\)$/g, '')
-    return text === 'count' || this.names.has(String(text)) || this.names.has(plain)
+    return text === 'count' || this.names.has(String(text)) || this.names.has(withoutComputed(String(text)))
   }
 
   /** The traces in the order of the options, in the places of those that were there. Those that were added by hand stay. */

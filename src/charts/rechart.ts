@@ -10,6 +10,7 @@ import { specOf } from './stored.ts'
 import { dressed, type Theme } from './themes.ts'
 import { type ChartType, isPie, takes, typedOptions } from './types.ts'
 import type { ChartClient } from './values.ts'
+import { spoken } from './words.ts'
 
 /**
  * The figure with the chart that some options would make of its columns, and all else as it is. `theme`: another one.
@@ -61,7 +62,7 @@ export async function reworked(
   const spec = specIn(figure, grid)
   const base = spec && (await figureOf(grid.fid, spec).catch(unmade))
   const current = upright(figure, grid.fid)
-  const names = [...grid.cols, ...(spec?.columns ?? [])].map(({ name }) => name)
+  const names = [...grid.cols, ...(spec?.columns ?? [])].flatMap(({ name }) => [name, spoken(name)])
   return merged(
     current,
     base ? plain(base) : outlineOf(current, grid.fid),

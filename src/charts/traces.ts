@@ -5,6 +5,7 @@ import type { Attributes } from './figure.ts'
 import type { ChartGrid, ChartOptions, Column } from './options.ts'
 import type { ChartType } from './types.ts'
 import type { ChartValues } from './values.ts'
+import { computedOf, spoken } from './words.ts'
 
 /** The columns of a chart, by the options that name them. */
 export interface Drawn {
@@ -400,7 +401,8 @@ function cells(
   { grid, chart, columns: { x, ys, color }, each, layout, axis, transforms, options: { aggregate } }: Parts,
 ): Made {
   if (color || aggregate === 'count') {
-    const what = aggregate === 'count' ? 'count' : aggregate ? `${aggregate} of ${color!.name}` : color!.name
+    const what =
+      aggregate === undefined ? spoken(color!.name) : computedOf(aggregate, color ? spoken(color.name) : '')
     const colorbar = { title: { text: what } }
     return { data: each(() => ({ type, zsrc: chart.reference(color), colorbar })).slice(0, 1), layout }
   }

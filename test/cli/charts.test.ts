@@ -780,7 +780,7 @@ describe('plot set', () => {
     const axisOf = async () => (await json('plot', 'data', 'sums')).layout.yaxis.title.text
     expect(await axisOf()).toBe('price')
     await run('plot', 'set', 'sums', '--aggregate', 'mean')
-    expect(await axisOf()).toBe('mean of price')
+    expect(await axisOf()).toBe('mean price')
   })
 
   it('what is set stays when the data is replaced, whatever options the upload names', async () => {
@@ -802,7 +802,7 @@ describe('plot set', () => {
     ]
     await run('plot', 'set', 'night line', ...set)
     const before = await json('plot', 'data', 'night line')
-    expect(before.layout.title.text).toBe('Mean of n by month and shop')
+    expect(before.layout.title.text).toBe('Mean n per month by shop')
     expect(before.data[0].transforms.map(({ type }: { type: string }) => type)).toEqual([
       'rows',
       'per',

@@ -33,7 +33,10 @@ export function arrangeFacets(draft: Draft): void {
     const bottom = 1 - row * (high + gaps.y + ticked) - high
     const suffix = k === 0 ? '' : String(k + 1)
     const isLowest = k + across >= count
-    layout[`xaxis${suffix}`] = placed(layout[`xaxis${suffix}`], [left, left + wide], isLowest, narrow)
+    layout[`xaxis${suffix}`] = upright(
+      placed(layout[`xaxis${suffix}`], [left, left + wide], isLowest, narrow),
+      wide * width,
+    )
     layout[`yaxis${suffix}`] = placed(layout[`yaxis${suffix}`], [bottom, bottom + high], column === 0, narrow)
     Object.assign(title, {
       text: shortened(String(title.text), wide * width),
@@ -43,6 +46,19 @@ export function arrangeFacets(draft: Draft): void {
     })
   }
 }
+
+/** An axis whose labels stand upright, with as many of them as have room. */
+function upright(axis: Attributes, pixels: number): Attributes {
+  return {
+    ...axis,
+    tickangle: 0,
+    ticklabeloverflow: 'hide past domain',
+    nticks: Math.max(2, Math.floor(pixels / LABEL_PIXELS)),
+  }
+}
+
+/** Width of a tick with its label, in pixels. */
+const LABEL_PIXELS = 75
 
 function placed(axis: Attributes, domain: [number, number], isTicked: boolean, narrow: boolean): Attributes {
   const { title, ...rest } = axis

@@ -145,7 +145,16 @@ export function placeAxisTitle({ layout, view, above, scale }: Draft): void {
   const isLabels = layout.yaxis?.type === 'category' || layout.yaxis?.type === 'multicategory'
   const isSaid =
     scale === undefined || (textOf(layout.title) ?? '').toLowerCase().includes(scale.toLowerCase())
-  const texts = [isLabels ? undefined : axis, isSaid ? undefined : `color: ${scale}`].filter(Boolean)
+  // A default title that begins with the title of the axis has said it.
+  const title = textOf(layout.title)
+  const isRepeated =
+    axis !== undefined &&
+    title !== undefined &&
+    title === layout.meta?.title &&
+    new RegExp(`^${escaped(axis)}(?: by | per |$)`, 'i').test(title.replaceAll('<br>', ' '))
+  const texts = [isLabels || isRepeated ? undefined : axis, isSaid ? undefined : `color: ${scale}`].filter(
+    Boolean,
+  )
   const second = textOf(layout.yaxis2?.title) || undefined
   if (texts.length === 0 && second === undefined) return
   const place = { xref: 'paper', yref: 'paper', y: 1, yanchor: 'bottom', yshift: above.axis + 4 }
@@ -161,6 +170,11 @@ export function placeAxisTitle({ layout, view, above, scale }: Draft): void {
     annotate(layout, { ...place, name: 'gridline-y2-title', text: line, x: 1, xanchor: 'right' })
   }
   above.axis += AXIS_TITLE_PIXELS
+}
+
+/** A text as part of a pattern. */
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 }
 
 function titleOf(title: unknown): Attributes {

@@ -18,7 +18,10 @@ export function formatNumbers({ data, layout }: Draft): void {
     const largest = largestOn(data, key)
     if (largest === undefined) {
       // Counts of a histogram are known to plotly.js alone.
-      if (data.some(({ type }) => type === 'histogram')) layout[key] = { separatethousands: true, ...axis }
+      if (data.some(({ type }) => type === 'histogram')) {
+        const count = data.reduce((sum, { x, y }) => sum + Math.max(listOf(x).length, listOf(y).length), 0)
+        layout[key] = { separatethousands: true, ...(count <= FEW_COUNTED && { dtick: 1 }), ...axis }
+      }
       continue
     }
     const { values, isWhole, span } = largest
@@ -37,12 +40,16 @@ export function formatNumbers({ data, layout }: Draft): void {
   }
 }
 
+/** Values whose counts are few: each count has a tick. */
+const FEW_COUNTED = 20
 /** Whole numbers up to which each has a tick. */
 const FEW_WHOLE = 6
 
 /** Steps of ticks, in months, and ends of months that are looked at. */
 const MONTHS = [1, 2, 3, 6, 12, 24, 36, 60, 120]
 const MOST_ENDS = 2000
+/** Months of an axis that has months at its ticks: a longer one has years. */
+const MOST_MONTHS = 24
 
 /** The number of a month, from year 0 on. */
 function monthOf(day: string): number {
@@ -67,16 +74,27 @@ export function formatDates({ data, layout, view }: Draft): void {
     return
   let [first, last]: (string | undefined)[] = []
   let ends: Set<string> | undefined = new Set()
+  let starts: Set<string> | undefined = new Set()
   for (const { x } of data)
     for (const value of listOf(x)) {
       if (typeof value !== 'string') continue
       if (!/^\d{4}-\d\d-\d\d$/.test(value)) return
       if (ends && isEndOfMonth(value)) ends.add(value)
       else ends = undefined
+      if (starts && value.endsWith('-01')) starts.add(value)
+      else starts = undefined
       if (first === undefined || value < first) first = value
       if (last === undefined || value > last) last = value
     }
   if (first === undefined || last === undefined) return
+  const months = monthOf(last) - monthOf(first) + 1
+  if (starts && starts.size > 1 && months <= MOST_MONTHS) {
+    // Weeks have no place between months.
+    const most = isNarrow(view) ? 6 : 12
+    const step = MONTHS.find((one) => months / one <= most) ?? months
+    layout.xaxis = { dtick: `M${step}`, tick0: first, tickformat: '%b\n%Y', ...layout.xaxis }
+    return
+  }
   const days = [...(ends ?? [])].sort().reverse()
   if (days.length > 1 && days.length <= MOST_ENDS && isEven(days.map(monthOf))) {
     // Beside the tick of the next month, the last day would be read as that.

@@ -1,0 +1,28 @@
+import type { ChartOptions } from './options.ts'
+
+const COMPUTED = {
+  sum: 'total',
+  mean: 'mean',
+  median: 'median',
+  min: 'least',
+  max: 'highest',
+  first: 'first',
+  last: 'last',
+} as const
+
+/** A name of a column as it is read. */
+export function spoken(name: string): string {
+  return name.replaceAll('_', ' ').trim()
+}
+
+/** What is computed of columns: `total revenue`. */
+export function computedOf(aggregate: NonNullable<ChartOptions['aggregate']>, what: string): string {
+  if (aggregate === 'none') return what
+  return aggregate === 'count' ? 'count' : `${COMPUTED[aggregate]} ${what}`
+}
+
+/** A text without the words that say what is computed: the name of a column, if it is a default text. */
+export function withoutComputed(text: string): string {
+  const words = Object.values(COMPUTED).join('|')
+  return text.replace(new RegExp(`^(?:share of )?(?:\\w+ of |(?:${words}) )?|(?<=.) \\([^()]*\\)$`, 'g'), '')
+}
