@@ -348,7 +348,9 @@ async function withSecond(
   const said = (name: string): string =>
     aggregate && aggregate !== 'count' ? computedOf(aggregate, spoken(name)) : spoken(name)
   const title = columns.length === 1 ? { title: { text: said(columns[0].name) } } : {}
-  const yaxis2 = { overlaying: 'y', side: 'right', tickmode: 'auto', showgrid: false, ...title }
+  // Beside bars from zero, a line from its own least value would lie on the floor.
+  const fromZero = data.some(({ type }) => type === 'bar') && { rangemode: 'tozero' }
+  const yaxis2 = { overlaying: 'y', side: 'right', tickmode: 'auto', showgrid: false, ...fromZero, ...title }
   return { data: [...data, ...own], layout: { ...layout, yaxis2, showlegend: true } }
 }
 

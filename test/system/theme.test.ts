@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { GROUNDS } from '../../src/browser/theme/colors.ts'
 import type { Attributes } from '../../src/browser/theme/draft.ts'
 import { themed } from '../../src/browser/theme/index.ts'
-import { COLORS } from '../../src/charts/colors.ts'
+import { COLORS, DARK_COLORS } from '../../src/charts/colors.ts'
 
 type Triple = [number, number, number]
 
@@ -56,8 +56,13 @@ function lab([r, g, b]: Triple): Triple {
   return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
 }
 
-it.each(Object.keys(VISIONS))('eight colors are told apart: %s', (vision) => {
-  const seen = COLORS.map((color) => {
+it.each(
+  Object.keys(VISIONS).flatMap((vision) => [
+    [vision, 'light', COLORS] as const,
+    [vision, 'dark', DARK_COLORS] as const,
+  ]),
+)('eight colors are told apart: %s, %s', (vision, _, colors) => {
+  const seen = colors.map((color) => {
     const light = lightOf(color)
     const through = VISIONS[vision].map((row) =>
       Math.max(0, Math.min(1, row[0] * light[0] + row[1] * light[1] + row[2] * light[2])),
@@ -69,7 +74,8 @@ it.each(Object.keys(VISIONS))('eight colors are told apart: %s', (vision) => {
       expect(Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])).toBeGreaterThan(18)
 })
 
-it('each color has a contrast of 3 to 1 on both grounds, and texts one of 4.5 to 1', () => {
+it('each color has a contrast of 3 to 1 on light and 4.5 to 1 on dark, and texts one of 4.5 to 1', () => {
+  for (const color of DARK_COLORS) expect(contrast(color, GROUNDS.dark.ground)).toBeGreaterThanOrEqual(4.5)
   for (const { ground, text, soft } of Object.values(GROUNDS)) {
     for (const color of COLORS) expect(contrast(color, ground)).toBeGreaterThanOrEqual(3)
     for (const color of [text, soft]) expect(contrast(color, ground)).toBeGreaterThanOrEqual(4.5)

@@ -1,3 +1,5 @@
+import { COLORS, DARK_COLORS } from '../../charts/colors.ts'
+import type { Draft } from './draft.ts'
 /** Viridis, from dark to light: equal steps of values are equal steps to the eye. */
 export const SEQUENTIAL =
   '#440154 #482878 #3e4989 #31688e #26828e #1f9e89 #35b779 #6ece58 #b5de2b #fde725'.split(' ')
@@ -14,4 +16,14 @@ export type Scheme = keyof typeof GROUNDS
 /** Colors as plotly.js wants a scale: with the place of each, from 0 to 1. */
 export function scaleOf(colors: readonly string[]): [number, string][] {
   return colors.map((color, k) => [k / (colors.length - 1), color])
+}
+
+/** The colors of series, in order. */
+export function colorsOf({ layout, view }: Draft): readonly string[] {
+  return (
+    layout.template?.[view.scheme]?.layout?.colorway ??
+    layout.template?.layout?.colorway ??
+    layout.colorway ??
+    (view.scheme === 'dark' ? DARK_COLORS : COLORS)
+  )
 }

@@ -53,12 +53,13 @@ function upright(axis: Attributes, pixels: number): Attributes {
     ...axis,
     tickangle: 0,
     ticklabeloverflow: 'hide past domain',
-    nticks: Math.max(2, Math.floor(pixels / LABEL_PIXELS)),
+    nticks: Math.max(2, Math.floor(pixels / (axis.type === 'date' ? DATE_PIXELS : NUMBER_PIXELS))),
   }
 }
 
-/** Width of a tick with its label, in pixels. */
-const LABEL_PIXELS = 75
+/** Width of a tick with its label: a date, or a number, in pixels. */
+const DATE_PIXELS = 75
+const NUMBER_PIXELS = 45
 
 function placed(axis: Attributes, domain: [number, number], isTicked: boolean, narrow: boolean): Attributes {
   const { title, ...rest } = axis

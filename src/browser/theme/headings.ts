@@ -1,4 +1,5 @@
 import { SOURCE } from '../../charts/names.ts'
+import { colorsOf } from './colors.ts'
 import {
   type Attributes,
   type Draft,
@@ -134,9 +135,8 @@ function isOurs(legend: unknown): boolean {
 }
 
 /** The title of the y axis above the plot, where it is read without turning the head; and what colors show. */
-export function placeAxisTitle({ layout, view, above, scale }: Draft): void {
-  if (isNarrow(view) && textOf(layout.yaxis2?.title) !== undefined)
-    layout.yaxis2 = { ...layout.yaxis2, title: { text: '' } }
+export function placeAxisTitle(draft: Draft): void {
+  const { layout, view, above, scale } = draft
   if (listOfAnnotations(layout).some(({ name }) => name === FACET)) return
   const axis = textOf(layout.yaxis?.title)
   if (axis !== undefined)
@@ -167,9 +167,21 @@ export function placeAxisTitle({ layout, view, above, scale }: Draft): void {
   if (second !== undefined) {
     layout.yaxis2 = { ...layout.yaxis2, title: { ...titleOf(layout.yaxis2.title), text: '' } }
     const [line] = wrapped(second, taken, TEXT_PIXELS)
-    annotate(layout, { ...place, name: 'gridline-y2-title', text: line, x: 1, xanchor: 'right' })
+    const color = secondColor(draft)
+    const font = color === undefined ? {} : { font: { color } }
+    if (color !== undefined) layout.yaxis2.tickfont = { color, ...layout.yaxis2.tickfont }
+    annotate(layout, { ...place, ...font, name: 'gridline-y2-title', text: line, x: 1, xanchor: 'right' })
   }
   above.axis += AXIS_TITLE_PIXELS
+}
+
+/** The color of the only series of the second axis. */
+function secondColor(draft: Draft): string | undefined {
+  const { data } = draft
+  const own = data.filter(({ yaxis }) => yaxis === 'y2')
+  if (own.length !== 1) return undefined
+  const colors = colorsOf(draft)
+  return own[0].line?.color ?? colors[data.indexOf(own[0]) % colors.length]
 }
 
 /** A text as part of a pattern. */

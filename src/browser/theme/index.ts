@@ -1,4 +1,5 @@
 // How charts look that Gridline makes from columns: see docs/guide.md#looks. Figures of others are not changed.
+import { COLORS, DARK_COLORS } from '../../charts/colors.ts'
 import { hasGround } from '../../charts/themes.ts'
 import { arrangeBars, arrangeStems } from './bars.ts'
 import { type Attributes, type Draft, edgeOf, isNarrow, listOf, type View } from './draft.ts'
@@ -111,8 +112,12 @@ const TICKS_PIXELS = 36
 /** A trace with the colors of the scheme: what the service has colored has those of the light one. */
 function inScheme(trace: Attributes, template: unknown, scheme: View['scheme']): Attributes {
   const { layout, dark } = (template ?? {}) as Attributes
-  const [light, other] = [layout?.colorway, dark?.layout?.colorway]
-  if (scheme !== 'dark' || !Array.isArray(light) || !Array.isArray(other)) return trace
+  if (scheme !== 'dark') return trace
+  const [light = COLORS, other = layout?.colorway === undefined ? DARK_COLORS : undefined] = [
+    layout?.colorway,
+    dark?.layout?.colorway,
+  ]
+  if (!Array.isArray(light) || !Array.isArray(other)) return trace
   for (const key of ['line', 'marker']) {
     const at = light.indexOf(trace[key]?.color)
     if (at >= 0 && other[at] !== undefined) trace[key] = { ...trace[key], color: other[at] }

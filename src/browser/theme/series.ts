@@ -1,4 +1,4 @@
-import { COLORS } from '../../charts/colors.ts'
+import { colorsOf } from './colors.ts'
 import {
   type Attributes,
   type Draft,
@@ -74,16 +74,6 @@ export function nameLines(draft: Draft): void {
       font: { color, size: TEXT_PIXELS },
     })
   }
-}
-
-/** The colors of series, in order. */
-function colorsOf({ layout, view }: Draft): readonly string[] {
-  return (
-    layout.template?.[view.scheme]?.layout?.colorway ??
-    layout.template?.layout?.colorway ??
-    layout.colorway ??
-    COLORS
-  )
 }
 
 function isLine({ type = 'scatter', mode, stackgroup, fill, xaxis, yaxis }: Attributes): boolean {

@@ -1,4 +1,4 @@
-import { COLORS } from '../../charts/colors.ts'
+import { COLORS, DARK_COLORS } from '../../charts/colors.ts'
 import { DIVERGING, GROUNDS, type Scheme, SEQUENTIAL, scaleOf } from './colors.ts'
 import { type Attributes, FONT, TEXT_PIXELS } from './draft.ts'
 
@@ -16,6 +16,7 @@ interface Look {
 /** The template of the theme. */
 export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look): Attributes {
   const { ground, text, soft, line } = GROUNDS[scheme]
+  const colors = scheme === 'dark' ? DARK_COLORS : COLORS
   const axis = {
     automargin: true,
     zeroline: false,
@@ -36,7 +37,7 @@ export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look):
       paper_bgcolor: ground,
       plot_bgcolor: ground,
       font: { family: FONT, size: TEXT_PIXELS, color: text },
-      colorway: COLORS,
+      colorway: colors,
       colorscale: { sequential, sequentialminus: sequential, diverging: scaleOf(DIVERGING) },
       title: {
         x: 0,
@@ -69,8 +70,8 @@ export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look):
       legend: { bgcolor: 'rgba(0,0,0,0)', font: { size: TEXT_PIXELS } },
       hoverlabel: { font: { family: FONT } },
       bargap: 0.2,
-      treemapcolorway: COLORS,
-      sunburstcolorway: COLORS,
+      treemapcolorway: colors,
+      sunburstcolorway: colors,
       scene: { xaxis: scene, yaxis: scene, zaxis: scene, camera: { eye: { x: 1.5, y: 1.5, z: 0.9 } } },
     },
     data: {
