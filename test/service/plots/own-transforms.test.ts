@@ -308,3 +308,34 @@ it('parts of a treemap that have the same name are told apart by their ids', asy
     },
   ])
 })
+
+describe('bars between two values', () => {
+  const of = async (trace: object, ...transforms: object[]) => {
+    const { data } = (await transformed({ data: [{ ...trace, transforms }] })) as { data: object[] }
+    return data[0]
+  }
+
+  it('have the length from one to the other, also of dates; without both ends there is none', async () => {
+    const bar = { type: 'bar', x: ['a', 'b', 'c', 'd'] }
+    expect(await of({ ...bar, base: [1, -3, null, 5], y: [4, 2, 7, null] }, { type: 'span' })).toMatchObject({
+      y: [3, 5, null, null],
+      base: [1, -3, null, 5],
+    })
+    const days = {
+      ...bar,
+      base: ['2024-02-28', '1485-08-22', 'x', null],
+      y: ['2024-03-01', '1485-08-21', 'y', 'z'],
+    }
+    expect(await of(days, { type: 'span' })).toMatchObject({ y: [2 * 86_400_000, -86_400_000, null, null] })
+  })
+
+  it('on the other side of zero keep their values for the pointer', async () => {
+    const trace = { type: 'bar', x: ['a', 'b', 'c'], y: [3, null, -2] }
+    expect(await of(trace, { type: 'negate' })).toMatchObject({ y: [-3, null, 2], customdata: [3, null, -2] })
+  })
+
+  it('shares of values count equal ones together, and leave missing ones out', async () => {
+    const trace = { type: 'scatter', x: [3, 1, null, 3, 2] }
+    expect(await of(trace, { type: 'cumulate' })).toMatchObject({ x: [1, 2, 3, 3], y: [25, 50, 100, 100] })
+  })
+})
