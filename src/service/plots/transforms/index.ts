@@ -23,7 +23,7 @@ import { sort } from './sort.ts'
 import { cumulate, negate, span } from './spans.ts'
 import { addSizes, type GroupSizes, top, topGroups } from './top.ts'
 import { tree } from './tree.ts'
-import { trendOf } from './trend.ts'
+import { PALE_OPACITY, trendOf } from './trend.ts'
 import { zone } from './zone.ts'
 
 /**
@@ -128,6 +128,7 @@ export async function transformed(
         notShown.push(`${left} more ${typeof of === 'string' ? of.replaceAll('_', ' ') : ''}`.trim())
     const frame = frames.get(trace)
     if (frame !== undefined) frames.set(done, frame)
+    if (trend) done.opacity ??= PALE_OPACITY
     drawn.push(done, ...(trend ? [trend] : []))
   }
   if (frames.size > 0) {

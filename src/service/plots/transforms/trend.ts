@@ -23,11 +23,7 @@ export function trendOf(trace: Attributes): Attributes | undefined {
     name: `${String(trace.name ?? '')} (${isMean ? `mean of ${window}` : 'trend'})`.trim(),
     x: points.map(({ label }) => label),
     y,
-    line: {
-      dash: !isMean ? 'dash' : isLine(trace) ? 'dot' : 'solid',
-      width: 2,
-      ...(typeof color === 'string' && { color }),
-    },
+    line: { width: TREND_PIXELS, ...(typeof color === 'string' && { color }) },
     hoverinfo: 'y+name',
     ...(trace.xaxis !== undefined && { xaxis: trace.xaxis }),
     ...(trace.yaxis !== undefined && { yaxis: trace.yaxis }),
@@ -37,10 +33,9 @@ export function trendOf(trace: Attributes): Attributes | undefined {
   }
 }
 
-/** Whether a trace is drawn as a line, beside which a second one needs dashes. */
-function isLine({ type = 'scatter', mode }: Attributes): boolean {
-  return String(type).startsWith('scatter') && String(mode).includes('lines')
-}
+/** Width of a trend, in pixels: it stands out from the points, which are pale. */
+const TREND_PIXELS = 3
+export const PALE_OPACITY = 0.4
 
 const MOST_POINTS = 100_000
 
