@@ -339,3 +339,36 @@ describe('bars between two values', () => {
     expect(await of(trace, { type: 'cumulate' })).toMatchObject({ x: [1, 2, 3, 3], y: [25, 50, 100, 100] })
   })
 })
+
+it('series that begin with a number are in its order, and the others last', async () => {
+  for (const [given, wanted] of [
+    [
+      ['10', '9', '100'],
+      ['9', '10', '100'],
+    ],
+    [
+      ['75,000 to 99,999', '1,000,000 and more', '0 to 74,999'],
+      ['0 to 74,999', '75,000 to 99,999', '1,000,000 and more'],
+    ],
+    [
+      ['2024-02-01', '2024-01-01', '2023-05-05'],
+      ['2023-05-05', '2024-01-01', '2024-02-01'],
+    ],
+    [
+      ['b', 'a', '1'],
+      ['b', 'a', '1'],
+    ],
+  ]) {
+    const trace = {
+      x: given,
+      y: given.map(() => 1),
+      transforms: [{ type: 'groupby', groups: given, top: 12 }],
+    }
+    const { data } = (await transformed({ data: [trace] })) as { data: { name: string }[] }
+    expect(data.map(({ name }) => name)).toEqual(wanted)
+  }
+  const groups = ['3', '3', '2', '1', '4']
+  const trace = { x: groups, y: [5, 5, 3, 1, 1], transforms: [{ type: 'groupby', groups, top: 3 }] }
+  const { data } = (await transformed({ data: [trace] })) as { data: { name: string }[] }
+  expect(data.map(({ name }) => name)).toEqual(['2', '3', 'other (2)'])
+})

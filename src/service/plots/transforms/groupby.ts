@@ -11,6 +11,9 @@ import {
   valueAt,
 } from './attributes.ts'
 
+/** Groups that begin with a number: `2024`, `50,000 to 74,999`. */
+const NUMBERED = /^\s*-?\d/
+
 const OTHER_COLOR = '#a0a0a0'
 
 /**
@@ -75,6 +78,11 @@ function grouped(
   const paths = arraysOf(trace)
   const isOurs = top !== undefined || facet === true || animate === true
   const rows = [...rowsByKey(groups)]
+  // Years, classes and sizes are in their order.
+  const isOrdered = isOurs && rows.every(([key]) => key === otherGroup || NUMBERED.test(key))
+  const placeOf = (key: string): number =>
+    key === otherGroup ? Number.POSITIVE_INFINITY : Number.parseFloat(key.replace(/(\d),(?=\d{3})/g, '$1'))
+  if (isOrdered) rows.sort(([a], [b]) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1))
   // What stands for all other groups is last.
   rows.sort(([a], [b]) => Number(a === otherGroup) - Number(b === otherGroup))
   return rows.map(([key, own]) => {
