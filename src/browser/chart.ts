@@ -150,6 +150,7 @@ async function begin(): Promise<void> {
     status.hidden = false
     status.textContent = `This chart cannot be drawn: ${(error as Error).message}`
     chart.dataset.drawn = 'failed'
+    tellParent()
   }
   ;(chart as unknown as Plotted).on?.('plotly_relayout', zoomed)
   follow()

@@ -31,7 +31,10 @@ window.drawFigure = async (text, wanted) => {
     { ...given, layout: withoutTiles(given) },
     { scheme: wanted.theme ?? 'light', width, height, most },
   )
-  if (most !== undefined) wanted.height = Math.max(height, Number(figure.layout.height) || 0)
+  // Only a height that the rows of a chart need, within the bound: what a stranger wrote is none.
+  const needed = figure.layout.height
+  if (most !== undefined && typeof needed === 'number' && needed > height)
+    wanted.height = Math.min(most, needed)
   if (needsGeo(figure)) await loadGeo('/plotly-geo.js')
   const image = await imageOf(figure, wanted)
   return wanted.format === 'svg' ? `${SVG}${encodeURIComponent(cleaned(image))}` : image

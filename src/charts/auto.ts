@@ -107,9 +107,13 @@ async function oriented(
   // Numbers that were read as texts are no labels.
   if (isLabels && numberStyle(await sample(y)) !== undefined) return { ...options }
   const isOpen = type === undefined || type === AUTO
+  // What is said of an axis is said of its numbers or its labels: as it is, then.
+  if (OF_AXES.some((name) => options[name] !== undefined && options[name] !== false)) return { ...options }
   const canTurn = isLabels && (isOpen || takes(type, 'horizontal')) && options.facet === undefined
   return { ...options, x: options.y, y: options.x, ...(canTurn && { horizontal: true }) }
 }
+
+const OF_AXES = ['logX', 'logY', 'rangeX', 'rangeY', 'mark', 'band'] as const
 
 /** Types whose x can hold numbers and whose y can hold labels. */
 const NUMBERS_ACROSS: ReadonlySet<string> = new Set([
@@ -216,7 +220,8 @@ function xFor(type: ChartType, { dates, numbers, texts }: Columns, { y }: ChartO
         ),
   )
   const free = (column: Column): boolean => !taken.has(column.name)
-  if (type === 'histogram' || type === 'ecdf') return numbers[0] ?? dates[0]
+  if (type === 'ecdf') return numbers[0]
+  if (type === 'histogram') return numbers[0] ?? dates[0]
   if (type === 'scatter' || type === 'histogram2d' || type === 'scatter3d')
     return (y === undefined && numbers.length < 2 ? dates : numbers).find(free) ?? dates.find(free)
   const isTime = ['line', 'step', 'area', 'candlestick', 'ohlc'].includes(type)

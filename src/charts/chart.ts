@@ -38,6 +38,10 @@ export class Chart {
     private readonly type: ChartType,
   ) {}
 
+  get names(): string[] {
+    return this.grid.cols.map(({ name }) => name)
+  }
+
   /** The column of an option. Throws with the name meant if there is none. */
   column(flag: string, name: string | undefined): Column | undefined {
     if (name === undefined) return undefined

@@ -4,6 +4,7 @@ import { escapedMarkup } from '../contract/markup.ts'
 import { parseSort } from '../query/index.ts'
 import { axisSettings } from './axes.ts'
 import { Chart } from './chart.ts'
+import { columnNames, nameInList } from './columns.ts'
 import type { Attributes, Figure } from './figure.ts'
 import { shapesOf } from './marks.ts'
 import { SOURCE } from './names.ts'
@@ -54,6 +55,8 @@ export async function chartOf(
   for (const flag of ['y2', 'animate'] as const)
     if (options.horizontal && options[flag] !== undefined)
       throw new Problem('usage', `--horizontal and --${flag} cannot be used together`)
+  if (type === 'ecdf')
+    for (const column of x ? [x, ...ys] : ys) await chart.number(x === column ? '--x' : '--y', column.name)
   if (facet && options.y2 !== undefined)
     throw new Problem('usage', '--facet and --y2 cannot be used together: small charts have one axis')
   if (options.trend === 'linear' && (x?.type === 'text' || x?.type === 'boolean'))
@@ -126,7 +129,19 @@ export function figureOf(fid: string, { type, options, columns, facts }: Spec): 
 function specText(type: ChartType, given: ChartOptions, chart: Chart, { facts }: ChartValues): Spec {
   const isSaid = (name: string, value: unknown): boolean =>
     Object.hasOwn(optionKinds, name) && name !== 'theme' && value !== undefined && value !== false
-  const options = Object.fromEntries(Object.entries(given).filter(([name, value]) => isSaid(name, value)))
+  // Ranges and patterns stand for the columns that they name now.
+  const known = chart.names
+  const stored = (name: string, value: unknown): unknown =>
+    optionKinds[name as keyof ChartOptions] === 'columns'
+      ? columnNames(value as string, known)
+          .map(nameInList)
+          .join(',')
+      : value
+  const options = Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) =>
+      isSaid(name, value) ? [[name, stored(name, value)]] : [],
+    ),
+  )
   const columns = [...chart.named].map(({ name, uid, type: kind, date_order, zoned }) => ({
     name,
     uid,
@@ -196,7 +211,7 @@ async function assertReadable(
   if (facet) await values.assertFewFacets(facet)
   if (animate) await values.assertFewFrames(animate)
   if (by) await values.noteOthers(by)
-  const hasAxis = !WITHOUT_AXES.has(type) || isPie(type)
+  const hasAxis = !WITHOUT_AXES.has(type) || isPie(type) || type === 'radar'
   if (x && hasAxis && type !== 'scatter' && type !== 'histogram') await values.assertFewLabels(x)
   if (!aggregate && x && SINGLE.has(type) && !facet && !animate) await values.assertSingle(id ?? x, by)
   if (!aggregate && x && isMap) await values.assertSingle(x, ys[0])
@@ -239,7 +254,7 @@ async function assertReadable(
 const FROM_ZERO: ReadonlySet<ChartType> = new Set(['bar', 'lollipop', 'area', 'waterfall', 'funnel'])
 
 /** Types that show parts of a whole. */
-const WHOLES: ReadonlySet<ChartType> = new Set(['pie', 'donut', 'treemap', 'sunburst', 'funnel'])
+const WHOLES: ReadonlySet<ChartType> = new Set(['pie', 'donut', 'treemap', 'sunburst', 'funnel', 'pyramid'])
 
 /** Types of which two rows with the same x would be drawn as one, or over each other. */
 const SINGLE: ReadonlySet<ChartType> = new Set([
@@ -257,6 +272,7 @@ const SINGLE: ReadonlySet<ChartType> = new Set([
   'range',
   'dumbbell',
   'pyramid',
+  'radar',
 ])
 
 function layoutOf(

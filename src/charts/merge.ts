@@ -70,22 +70,27 @@ class Merge {
       return Object.keys(next).length > 0 ? next : undefined
     }
     if (isSame(base, made)) return current
-    const isWritten = WORDS.test(path) && current !== undefined && !this.isDefault(current)
+    const isWritten = WORDS.test(path) && current !== undefined && !this.isDefault(current, base)
     return isWritten ? current : made
   }
 
   members(path: string, current: Attributes, base: Attributes, made: Attributes): Attributes {
     const next: Attributes = {}
+    const of = (members: Attributes, key: string): unknown =>
+      Object.hasOwn(members, key) ? members[key] : undefined
     for (const key of new Set([...Object.keys(current), ...Object.keys(made)]))
-      next[key] = this.value(`${path}.${key}`, current[key], base[key], made[key])
+      if (key !== '__proto__')
+        next[key] = this.value(`${path}.${key}`, of(current, key), of(base, key), of(made, key))
     // A column is drawn in place of values that were in the figure.
     for (const key of Object.keys(next))
       if (typeof next[`${key}src`] === 'string' && made[key] === undefined) delete next[key]
     return defined(next)
   }
 
-  /** Whether a text is the name of a column, with what is computed of it. */
-  private isDefault(text: unknown): boolean {
+  /** Whether a text is one that options made: of an earlier release, the name of a column with what is computed of it. */
+  private isDefault(text: unknown, base: unknown): boolean {
+    // The base has a text of its own, which is like it if it was made by the same rules or by earlier ones.
+    if (typeof base === 'string' && /\(/.test(String(text)) && !/\(/.test(base)) return false
     return text === 'count' || this.names.has(String(text)) || this.names.has(withoutComputed(String(text)))
   }
 

@@ -1,3 +1,4 @@
+import { Problem } from '../contract/errors.ts'
 import { parseSort, renamedWhere, sortText } from '../query/index.ts'
 import { optionsOf } from './chosen.ts'
 import { columnNames, nameInList } from './columns.ts'
@@ -30,17 +31,34 @@ function storedSpec({ layout }: Figure): Spec | undefined {
   if (!(chartTypes as readonly unknown[]).includes(type) || !Array.isArray(columns)) return undefined
   const isColumn = (one: unknown): one is Column =>
     ['name', 'uid', 'type'].every((key) => typeof objectIn(one)[key] === 'string')
-  if (!columns.every(isColumn)) return undefined
+  if (!columns.every(isColumn) || JSON.stringify([options, columns, facts]).length > MOST_CHARACTERS)
+    return undefined
   const given = Object.entries(objectIn(options)).filter(
     ([key, value]) => Object.hasOwn(optionKinds, key) && holds[optionKinds[key as keyof ChartOptions]](value),
   )
   return {
     type: type as ChartType,
     options: Object.fromEntries(given) as ChartOptions,
-    columns,
-    facts: objectIn(facts),
+    columns: columns.map(({ name, uid, type: kind, date_order, zoned }) => ({
+      ...{ name, uid, type: kind, date_order },
+      ...(zoned === true && { zoned }),
+    })),
+    facts: factsIn(objectIn(facts)),
   }
 }
+
+/** Characters of a spec that is read: one of 10,000 columns has fewer. */
+const MOST_CHARACTERS = 1_000_000
+
+function factsIn({ isUnsorted, sizeRef, places }: Record<string, unknown>): Facts {
+  return {
+    ...(isUnsorted === true && { isUnsorted }),
+    ...(typeof sizeRef === 'number' && sizeRef > 0 && { sizeRef }),
+    ...(PLACES.has(places) && { places: places as Facts['places'] }),
+  }
+}
+
+const PLACES: ReadonlySet<unknown> = new Set(['ISO-3', 'USA-states', 'country names'])
 
 const isText = (value: unknown): boolean => typeof value === 'string'
 
@@ -83,9 +101,14 @@ function renamed({ options, columns }: Spec, { cols }: ChartGrid): ChartOptions 
         .join(','),
   }
   return Object.fromEntries(
-    Object.entries(options).map(([key, value]) => [
-      key,
-      rename[optionKinds[key as keyof ChartOptions]]?.(value as string) ?? value,
-    ]),
+    Object.entries(options).flatMap(([key, value]) => {
+      try {
+        return [[key, rename[optionKinds[key as keyof ChartOptions]]?.(value as string) ?? value]]
+      } catch (error) {
+        // A condition that cannot be read says nothing.
+        if (error instanceof Problem) return []
+        throw error
+      }
+    }),
   ) as ChartOptions
 }

@@ -113,7 +113,13 @@ export const makers: Record<ChartType, Maker> = {
   timeline: (parts) => {
     const [start, end] = endsOf('timeline', parts)
     const { layout, axis, columns } = parts
-    const { title: _, ...dates } = axis(start) ?? {}
+    const isTime = ({ type }: Column): boolean => type === 'date' || type === 'datetime'
+    const other = [start, end].find((column) => !isTime(column) && column.type !== 'empty')
+    if (other)
+      throw new Problem('usage', `--y ${other.name}: a timeline is from dates to dates`, {
+        hint: 'Of numbers, use --type range.',
+      })
+    const { title: _, ...dates } = { ...axis(end), ...axis(start) }
     const shown = {
       ...layout,
       ...(columns.by ? { showlegend: true } : { showlegend: false }),
@@ -305,6 +311,10 @@ export const makers: Record<ChartType, Maker> = {
   async splom(parts) {
     const { chart, columns, layout, transforms } = parts
     if (columns.ys.length < 2) throw new Problem('usage', 'a splom needs several columns with --y')
+    if (columns.ys.length > MOST_MATRIX)
+      throw new Problem('usage', `a splom shows at most ${MOST_MATRIX} columns`, {
+        hint: 'Choose some of them with --y.',
+      })
     const dimensions = columns.ys.map((column) => ({
       label: column.name,
       valuessrc: chart.reference(column),
@@ -327,7 +337,7 @@ export const makers: Record<ChartType, Maker> = {
       data,
       layout: {
         ...withoutAxes(layout),
-        polar: { radialaxis, angularaxis: { direction: 'clockwise' } },
+        polar: { radialaxis, angularaxis: { type: 'category', direction: 'clockwise' } },
         ...((ys.length > 1 || by) && { showlegend: true }),
       },
     }
@@ -460,6 +470,9 @@ function hierarchy(
     layout: withoutAxes(layout),
   }
 }
+
+/** Columns of a scatter matrix: each is drawn with each. */
+const MOST_MATRIX = 12
 
 /** The two columns that a bar is between. */
 function endsOf(type: ChartType, { columns: { ys } }: Parts): [Column, Column] {

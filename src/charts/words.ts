@@ -21,8 +21,12 @@ export function computedOf(aggregate: NonNullable<ChartOptions['aggregate']>, wh
   return aggregate === 'count' ? 'count' : `${COMPUTED[aggregate]} ${what}`
 }
 
-/** A text without the words that say what is computed: the name of a column, if it is a default text. */
+/** A text without the words that say what is computed, as this release and earlier ones wrote them. */
 export function withoutComputed(text: string): string {
   const words = Object.values(COMPUTED).join('|')
-  return text.replace(new RegExp(`^(?:share of )?(?:\\w+ of |(?:${words}) )?|(?<=.) \\([^()]*\\)$`, 'g'), '')
+  const functions = Object.keys(COMPUTED).join('|')
+  return text.replace(
+    new RegExp(`^(?:share of )?(?:(?:${functions}) of |(?:${words}) )?|(?<=.) \\([^()]*\\)$`, 'g'),
+    '',
+  )
 }

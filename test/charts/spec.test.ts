@@ -12,6 +12,7 @@ import { runs } from '../support/runs.ts'
 
 const cols = [
   { uid: 'd1', name: 'day', type: 'datetime' },
+  { uid: 'e1', name: 'end', type: 'datetime' },
   { uid: 'c1', name: 'city, old', type: 'text' },
   { uid: 'p1', name: 'price', type: 'number' },
   { uid: 'q1', name: 'cost', type: 'number' },
@@ -103,7 +104,7 @@ const needed: Partial<Record<ChartType, ChartOptions>> = {
   range: { y: 'price,cost' },
   dumbbell: { y: 'price,cost' },
   pyramid: { y: 'price,cost' },
-  timeline: { x: 'city, old', y: 'day,price' },
+  timeline: { x: 'city, old', y: 'day,end' },
   ecdf: { y: undefined, x: 'price' },
   heatmap: { x: 'city, old', y: 'day', color: 'price' },
   contour: { x: 'city, old', y: 'day', color: 'price' },
@@ -212,6 +213,27 @@ it('a spec that is not ours makes no chart, and harms nothing', async () => {
     const given = { ...figure, layout: { ...figure.layout, meta: { theme: 'gridline', spec } } }
     expect(specOf(given, grid).options).toMatchObject({ x: 'day', y: 'price' })
     expect((await set(given, undefined, { unit: '€' })).layout.yaxis.ticksuffix).toBe(' €')
+  }
+  for (const spec of [
+    {
+      type: 'line',
+      options: { x: 'day', y: '*******!' },
+      columns: [{ name: 'a'.repeat(60), uid: 'd1', type: 'number' }],
+    },
+    {
+      type: 'choropleth',
+      options: { x: 'day' },
+      columns: [{ name: 'day', uid: 'd1', type: 'text', seen: 5 }],
+    },
+    {
+      type: 'line',
+      options: { where: 'price >', y: ',,,' },
+      columns: [{ name: 'old', uid: 'p1', type: 'number' }],
+    },
+    { type: 'line', options: {}, columns: [], facts: { sizeRef: {}, places: [] }, more: 'x'.repeat(10) },
+  ]) {
+    const given = { ...figure, layout: { ...figure.layout, meta: { theme: 'gridline', spec } } }
+    expect(await attempt(() => set(given, 'line', { x: 'day', y: 'cost', where: 'none' }))).toBeDefined()
   }
   // Columns and options of our form that make no chart: what is there is what they made.
   const wrong = { type: 'line', options: { y: 'gone', x: 7 }, columns: [], facts: { sizeRef: 'x' } }

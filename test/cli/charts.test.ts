@@ -982,6 +982,8 @@ describe('a chart without --type, --x or --y', () => {
     const known = ['city', '2019', '2020', '2021', 'temp_min', 'temp_max', 'a-b']
     expect(columnNames('2019-2021', known)).toEqual(['2019', '2020', '2021'])
     expect(columnNames('temp_*,a-b', known)).toEqual(['temp_min', 'temp_max', 'a-b'])
+    expect(columnNames('*_m*,*i*y', known)).toEqual(['temp_min', 'temp_max', 'city'])
+    expect(columnNames(`${'*'.repeat(30)}!`, ['a'.repeat(100)])).toEqual([`${'*'.repeat(30)}!`])
     expect(columnNames('2021-2019,x*', known)).toEqual(['2021-2019', 'x*'])
   })
 
@@ -1024,6 +1026,8 @@ describe('what a command changes in a chart that exists', () => {
     { uid: 'c1', name: 'cost', type: 'number' },
     { uid: 'l1', name: 'lat', type: 'number' },
     { uid: 'm1', name: 'lon', type: 'number' },
+    { uid: 's1', name: 'start', type: 'date' },
+    { uid: 'e1', name: 'end', type: 'date' },
   ]
   const grid = { fid: 'me:1', filename: 'g', cols: cols as never }
   const made = async (type: ChartType, y = 'price', title?: string): Promise<Figure> =>
@@ -1050,7 +1054,8 @@ describe('what a command changes in a chart that exists', () => {
     splom: { y: 'price,cost' },
     range: { y: 'price,cost' },
     dumbbell: { y: 'price,cost' },
-    timeline: { y: 'price,cost' },
+    timeline: { y: 'start,end' },
+    ecdf: { x: 'price', y: undefined },
     pyramid: { y: 'price,cost' },
     indicator: { x: undefined },
   }

@@ -85,12 +85,16 @@ export function shortened(text: string, most: number, size = TEXT_PIXELS): strin
   return `${text.slice(0, end).trimEnd()}…`
 }
 
+/** Texts that are kept apart: of more, nobody reads all. */
+const MOST_APART = 300
+
 /** Texts in at most `most` pixels, of which no two are cut to the same one: then the end of each, too, is left. */
 export function shortenedApart(texts: readonly string[], most: number): string[] {
   const short = texts.map((text) => shortened(text, most))
   const counts = new Map<string, number>()
   for (const one of short) counts.set(one, (counts.get(one) ?? 0) + 1)
-  const isAlike = (k: number): boolean => short[k] !== texts[k] && counts.get(short[k])! > 1
+  const isAlike = (k: number): boolean =>
+    texts.length <= MOST_APART && short[k] !== texts[k] && counts.get(short[k])! > 1
   const taken = new Set(short.filter((_, k) => !isAlike(k)))
   return short.map((one, k) => {
     if (!isAlike(k)) return one

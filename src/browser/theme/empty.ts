@@ -18,7 +18,9 @@ export function sayEmpty(draft: Draft): void {
   if (shown.length === data.length) return
   // Without their cells, their axes stay.
   draft.data = data.map((trace) =>
-    CELLS[trace.type] && !shown.includes(trace) ? { type: 'scatter', x: [], y: [] } : trace,
+    Object.hasOwn(CELLS, String(trace.type)) && !shown.includes(trace)
+      ? { type: 'scatter', x: [], y: [] }
+      : trace,
   )
   if (shown.length > 0) return
   annotate(layout, {
@@ -29,7 +31,7 @@ export function sayEmpty(draft: Draft): void {
 }
 
 function hasValues(trace: Attributes): boolean {
-  const cells = CELLS[trace.type]
+  const cells = Object.hasOwn(CELLS, String(trace.type)) ? CELLS[trace.type] : undefined
   if (cells) return cells.every((key) => isSome(trace[key]))
   if (Array.isArray(trace.x) && Array.isArray(trace.y)) return isSome(trace.x) && isSome(trace.y)
   return !VALUES.some((key) => Array.isArray(trace[key])) || VALUES.some((key) => isSome(trace[key]))

@@ -110,9 +110,10 @@ export function placeLegend(draft: Draft): void {
 function placeBelow(draft: Draft, rows: number): void {
   const { layout, view } = draft
   const all = rows * LEGEND_LINE_PIXELS
-  const most = view.most === undefined ? view.height * MOST_BELOW : Math.max(view.height, MOST_BELOW_PIXELS)
+  const most = view.most === undefined ? view.height * MOST_BELOW : MOST_BELOW_PIXELS
   draft.below = Math.min(all, most)
-  draft.needed = view.height + draft.below
+  // The plot is as high as without it.
+  draft.needed = Math.max(draft.needed, PLOT_PIXELS + draft.below)
   const edge = edgeOf(view)
   layout.legend = {
     orientation: 'h',
@@ -124,6 +125,8 @@ function placeBelow(draft: Draft, rows: number): void {
   }
 }
 
+/** Height of a plot with its title and its axis, in pixels. */
+const PLOT_PIXELS = 420
 /** Height of a legend below the plot, at most: a part of the height, or pixels of a chart that can grow. */
 const MOST_BELOW = 0.5
 const MOST_BELOW_PIXELS = 600
