@@ -166,6 +166,7 @@ export const makers: Record<ChartType, Maker> = {
   }),
   ecdf({ chart, columns: { x, ys, by }, transforms, layout, axis, settings }) {
     const columns = x ? [x, ...ys] : ys
+    if (columns.length === 0) throw new Problem('usage', 'an ecdf needs a column of numbers with --x')
     return {
       data: columns.map((column) => ({
         ...{ type: 'scatter', mode: 'lines', line: { shape: 'hv' } },

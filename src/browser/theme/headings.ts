@@ -129,7 +129,7 @@ function placeBelow(draft: Draft, rows: number): void {
 const PLOT_PIXELS = 420
 /** Height of a legend below the plot, at most: a part of the height, or pixels of a chart that can grow. */
 const MOST_BELOW = 0.5
-const MOST_BELOW_PIXELS = 600
+const MOST_BELOW_PIXELS = 2400
 
 /** Whether the legend is left to us: what is not placed by the figure. */
 function isOurs(legend: unknown): boolean {

@@ -87,7 +87,7 @@ function arranged<T extends Figure>(figure: T, view: View): { shown: T; needed: 
   const margin = {
     l: left,
     r: right,
-    b: edgeOf(view) + (draft.below > 0 ? draft.below + TICKS_PIXELS : 0),
+    b: edgeOf(view) + draft.below + (draft.below > 0 || layout.polar !== undefined ? TICKS_PIXELS : 0),
     t: above.title + above.legend + above.axis + (above.legend + above.axis > 0 ? 0 : 6),
     ...draft.layout.margin,
   }
