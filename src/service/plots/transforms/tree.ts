@@ -8,9 +8,11 @@ import type { Attributes } from './attributes.ts'
 export function tree(trace: Attributes): void {
   if (!Array.isArray(trace.labels)) return
   const names = trace.labels.map(textOf)
-  // Parts of one name have ids of their own.
+  // Parts of one name have ids of their own; a part without one is no parent.
   const hasIds = Array.isArray(trace.ids)
-  const labels: string[] = hasIds ? names.map((_: string, k: number) => textOf(trace.ids[k])) : names
+  const labels: string[] = hasIds
+    ? names.map((_: string, k: number) => textOf(trace.ids[k]) || `row ${k + 1}`)
+    : names
   const hasValues = Array.isArray(trace.values)
   const parents = labels.map((_, k) => (Array.isArray(trace.parents) ? textOf(trace.parents[k]) : ''))
   const values: number[] = labels.map((_, k) => (hasValues ? sizeOf(trace.values[k]) : 0))
