@@ -1,3 +1,5 @@
+import { matchesWildcard } from '../contract/wildcard.ts'
+
 /**
  * The columns that an option names, comma-separated. Names that hold commas are in quotes, as in CSV, or are known:
  * `Revenue, net,Cost` is two names if the grid has a column `Revenue, net`. Of known names, `temp_*` is all that begin so, and
@@ -8,25 +10,11 @@ export function columnNames(given: string | readonly string[], known: readonly s
   return texts.flatMap((text) => namesIn(text, new Set(known))).flatMap((name) => columnsLike(name, known))
 }
 
-/** Whether a name has these parts in this order, and begins with the first and ends with the last one. */
-function fits(name: string, parts: readonly string[]): boolean {
-  const [first, last] = [parts[0], parts[parts.length - 1]]
-  if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last))
-    return false
-  let at = first.length
-  for (const part of parts.slice(1, -1)) {
-    const found = name.indexOf(part, at)
-    if (found < 0) return false
-    at = found + part.length
-  }
-  return at <= name.length - last.length
-}
-
 /** The known names that a name stands for: `temp_*` for all that begin so, `2019-2023` for those from one to the other. */
 function columnsLike(name: string, known: readonly string[]): readonly string[] {
   if (known.includes(name)) return [name]
   if (name.includes('*')) {
-    const found = known.filter((one) => fits(one, name.split('*')))
+    const found = known.filter((one) => matchesWildcard(name, one))
     return found.length > 0 ? found : [name]
   }
   for (let at = name.indexOf('-'); at > 0; at = name.indexOf('-', at + 1)) {

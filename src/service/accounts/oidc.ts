@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createRemoteJWKSet, customFetch, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import { Problem } from '../../contract/errors.ts'
 import { scopeNames } from '../../contract/resources/index.ts'
+import { matchesWildcard } from '../../contract/wildcard.ts'
 import type { TrustRow } from '../store/accounts.ts'
 import { sha256 } from '../store/hash.ts'
 import type { Store } from '../store/store.ts'
@@ -43,7 +44,7 @@ export class OidcLogin {
     // Nothing in the library says what kind of value a claim has.
     if (typeof sub !== 'string') throw new Problem('unauthenticated', 'the token is not valid')
     this.take(claims)
-    const found = trusted.find(({ subject }) => subjectMatches(subject, sub))
+    const found = trusted.find(({ subject }) => matchesWildcard(subject, sub))
     if (!found)
       throw new Problem('unauthenticated', `the subject of the token is not trusted: ${sub.slice(0, 200)}`, {
         hint: `An operator can trust it: gridline admin trust add ${issuer} ${JSON.stringify(sub.slice(0, 200))} --user NAME`,
@@ -153,23 +154,6 @@ export class OidcLogin {
 
 /** Issuers whose keys are at another host than they are themselves. */
 const KEY_HOSTS = new Map([['accounts.google.com', 'www.googleapis.com']])
-/** Whether a subject is that of a trust, in which `*` stands for any characters. */
-export function subjectMatches(trusted: string, subject: string): boolean {
-  const parts = trusted.split('*')
-  if (parts.length === 1) return trusted === subject
-  const [first] = parts
-  const last = parts[parts.length - 1]
-  if (!subject.startsWith(first) || !subject.endsWith(last)) return false
-  // Each part where it is first found: if it can be found later, it can be found there.
-  let at = first.length
-  for (const part of parts.slice(1, -1)) {
-    const found = subject.indexOf(part, at)
-    if (found < 0) return false
-    at = found + part.length
-  }
-  return at <= subject.length - last.length
-}
-
 /** Throws `invalid_request` unless an issuer has an https URL, or is on this machine. */
 function checkIssuer(url: string): string {
   const found = URL.canParse(url) ? new URL(url) : undefined
@@ -247,7 +231,7 @@ export async function removeTrust(store: Store, id: string): Promise<Trust> {
     // Keys that were given for it end now, not within the hour.
     for (const key of await accounts.keys(row.username)) {
       const subject = /^oidc (.*)$/s.exec(key.name)?.[1]
-      if (subject !== undefined && (subject.length >= 95 || subjectMatches(row.subject, subject)))
+      if (subject !== undefined && (subject.length >= 95 || matchesWildcard(row.subject, subject)))
         await accounts.revokeKey(row.username, key.hash)
     }
     return shown(row)

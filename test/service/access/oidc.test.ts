@@ -1,7 +1,7 @@
 // Identity tokens of CI systems: which are exchanged for a key, and what the key may do.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { subjectMatches } from '../../../src/service/accounts/oidc.ts'
+import { matchesWildcard } from '../../../src/contract/wildcard.ts'
 import { addTrust, removeTrust } from '../../../src/service/index.ts'
 import { startIssuer } from '../../support/issuer.ts'
 import { onSqliteFirst, URL_OF_TESTS } from '../../support/service.ts'
@@ -22,8 +22,8 @@ it('a pattern matches the subjects that its parts are in, in order, from start t
       fc.array(text, { maxLength: 3 }),
       (parts, between) => {
         const subject = parts.map((part, k) => (k === 0 ? part : (between[k - 1] ?? '') + part)).join('')
-        expect(subjectMatches(parts.join('*'), subject)).toBe(true)
-        expect(subjectMatches(parts.join('*'), `${subject}#`)).toBe(parts.length > 1 && parts.at(-1) === '')
+        expect(matchesWildcard(parts.join('*'), subject)).toBe(true)
+        expect(matchesWildcard(parts.join('*'), `${subject}#`)).toBe(parts.length > 1 && parts.at(-1) === '')
       },
     ),
   )
