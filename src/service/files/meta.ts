@@ -289,6 +289,8 @@ async function gridMeta(
   version: FoundVersion | undefined,
 ): Promise<GridMeta> {
   const { owner, idlocal } = file
+  const grid = await readers.grids.get(owner, idlocal)
+  const columns = await readers.grids.columns(owner, idlocal)
   const row = version?.isPresent ? undefined : version?.row
   if (row)
     return {
@@ -297,14 +299,10 @@ async function gridMeta(
       ...(version?.draft !== undefined && { draft: version.draft }),
       cols: (await columnsOf(readers, row)).map(columnMeta),
       row_count: row.row_count ?? 0,
-      primary_key: nullIfNone(
-        keyNames(await readers.grids.get(owner, idlocal), await readers.grids.columns(owner, idlocal)),
-      ),
+      primary_key: nullIfNone(keyNames(grid, columns)),
       source_fid,
       source_url: file.source_url,
     }
-  const grid = await readers.grids.get(owner, idlocal)
-  const columns = await readers.grids.columns(owner, idlocal)
   // Column rows have the types of the slices only; `grid.types` includes the tail.
   for (const [k, type] of decodeTypes(grid.types).entries()) if (columns[k]) columns[k].type = type
   return {
