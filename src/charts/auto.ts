@@ -107,7 +107,7 @@ async function oriented(
   // Numbers that were read as texts are no labels.
   if (isLabels && numberStyle(await sample(y)) !== undefined) return { ...options }
   const isOpen = type === undefined || type === AUTO
-  // What is said of an axis is said of its numbers or its labels: as it is, then.
+  // Options of one axis would be wrong for the other: nothing is exchanged.
   if (OF_AXES.some((name) => options[name] !== undefined && options[name] !== false)) return { ...options }
   const canTurn = isLabels && (isOpen || takes(type, 'horizontal')) && options.facet === undefined
   return { ...options, x: options.y, y: options.x, ...(canTurn && { horizontal: true }) }

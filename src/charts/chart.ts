@@ -39,7 +39,7 @@ export class Chart {
   ) {}
 
   get names(): string[] {
-    return this.grid.cols.map(({ name }) => name)
+    return this.grid.cols.map((column) => column.name)
   }
 
   /** The column of an option. Throws with the name meant if there is none. */
@@ -51,7 +51,7 @@ export class Chart {
       this.named.add(found)
       return found
     }
-    const names = cols.map((column) => column.name)
+    const { names } = this
     const meant = closest(name, names)
     throw new Problem('unknown_column', `${flag} ${name}: the grid ${filename} has no column of that name`, {
       hint: meant === undefined ? `Columns: ${listed(names)}` : `Did you mean ${meant}?`,
@@ -72,10 +72,10 @@ export class Chart {
       if (isHistogram || isCount || OPTIONAL_Y.has(this.type)) return []
       if (this.type === 'table') return this.grid.cols.map(({ name }) => this.column('--y', name)!)
       throw new Problem('usage', `a ${this.type} chart needs --y`, {
-        hint: `Columns: ${listed(this.grid.cols.map(({ name }) => name))}`,
+        hint: `Columns: ${listed(this.names)}`,
       })
     }
-    const names = this.grid.cols.map(({ name }) => name)
+    const names = this.names
     const columns = columnNames(given, names).map((name) => this.column('--y', name)!)
     if ((isPie(this.type) || SINGLE_Y.has(this.type)) && columns.length > 1)
       throw new Problem('usage', `--y: a ${this.type} shows one column`)
@@ -86,7 +86,7 @@ export class Chart {
 
   /** The columns of --y2: they hold numbers. */
   async secondColumns(given: string): Promise<Column[]> {
-    const names = this.grid.cols.map(({ name }) => name)
+    const names = this.names
     const columns = columnNames(given, names).map((name) => this.column('--y2', name)!)
     for (const column of columns) await this.assertNumbers('--y2', column)
     return columns
@@ -100,7 +100,7 @@ export class Chart {
       'usage',
       `a map needs ${flag}: the column of its ${flag === '--lat' ? 'latitudes' : 'longitudes'}`,
       {
-        hint: `Columns: ${listed(this.grid.cols.map(({ name }) => name))}`,
+        hint: `Columns: ${listed(this.names)}`,
       },
     )
   }

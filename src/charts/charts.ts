@@ -125,7 +125,7 @@ export function figureOf(fid: string, { type, options, columns, facts }: Spec): 
   return chartOf(undefined, { fid, filename: '', cols: columns }, type, options, undefined, { ...facts })
 }
 
-/** What makes the chart again. Its theme is one of the figure. */
+/** The spec of a chart, without its theme, which is part of the figure. */
 function specText(type: ChartType, given: ChartOptions, chart: Chart, { facts }: ChartValues): Spec {
   const isSaid = (name: string, value: unknown): boolean =>
     Object.hasOwn(optionKinds, name) && name !== 'theme' && value !== undefined && value !== false

@@ -87,9 +87,9 @@ class Merge {
     return defined(next)
   }
 
-  /** Whether a text is one that options made: of an earlier release, the name of a column with what is computed of it. */
+  /** Whether a text looks like one that options wrote, also in earlier releases: the name of a column, or what is computed of it. */
   private isDefault(text: unknown, base: unknown): boolean {
-    // The base has a text of its own, which is like it if it was made by the same rules or by earlier ones.
+    // Options write parentheses for time zones only: others were written by hand.
     if (typeof base === 'string' && /\(/.test(String(text)) && !/\(/.test(base)) return false
     return text === 'count' || this.names.has(String(text)) || this.names.has(withoutComputed(String(text)))
   }
@@ -168,7 +168,7 @@ function byKey(list: unknown): Map<string, Attributes> {
   return found
 }
 
-/** For each trace the one that it was, or became: that of the same values, or else the next one, if `isNext`. */
+/** The matching trace of the other list: the one with the same values, or, with `isNext`, the next one that is left. */
 function matched(
   traces: readonly Attributes[],
   others: readonly Attributes[],

@@ -53,7 +53,7 @@ export interface ChartOptions {
   theme?: string
 }
 
-/** What the value of an option is: the name of a column, several of them, a condition with names of columns … */
+/** Kinds of values of options. The first four contain names of columns. */
 export type OptionKind = 'column' | 'columns' | 'where' | 'sort' | 'text' | 'texts' | 'flag' | 'number'
 
 export const optionKinds: Readonly<Record<keyof ChartOptions, OptionKind>> = {

@@ -73,7 +73,7 @@ export async function reworked(
   )
 }
 
-/** What makes the chart that a figure is; undefined if it is none. */
+/** The spec of a figure; undefined if it is not a chart of the grid. */
 function specIn(figure: Figure, grid: ChartGrid): Spec | undefined {
   try {
     return specOf(figure, grid).spec

@@ -2,7 +2,7 @@ import { Problem } from '../contract/errors.ts'
 import { parseSort, renamedWhere, sortText } from '../query/index.ts'
 import { optionsOf } from './chosen.ts'
 import { columnNames, nameInList } from './columns.ts'
-import type { Figure } from './figure.ts'
+import { type Figure, tracesOf } from './figure.ts'
 import { type ChartGrid, type ChartOptions, type Column, type OptionKind, optionKinds } from './options.ts'
 import type { Facts, Spec } from './spec.ts'
 import { type ChartType, chartTypes } from './types.ts'
@@ -15,7 +15,7 @@ export function specOf(figure: Figure, grid: ChartGrid): { spec: Spec; options: 
   const spec = storedSpec(figure)
   if (spec) return { spec, options: renamed(spec, grid) }
   const { type, options } = optionsOf(figure, grid)
-  const [trace] = figure.data.filter((one) => JSON.stringify(one).includes(`"${grid.fid}:`))
+  const [trace] = tracesOf(figure, grid.fid)
   const transforms: { type?: unknown }[] = Array.isArray(trace.transforms) ? trace.transforms : []
   const facts: Facts = {
     isUnsorted: transforms.some((one) => one?.type === 'sort'),

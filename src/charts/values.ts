@@ -50,7 +50,7 @@ export class ChartValues {
     private readonly type: ChartType,
     private readonly options: ChartOptions,
     private readonly note: (text: string) => void,
-    /** What is known already; what is found is added. */
+    /** Facts that are known. Facts that are found are added. */
     readonly facts: Facts = {},
   ) {}
 

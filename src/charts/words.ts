@@ -15,7 +15,7 @@ export function spoken(name: string): string {
   return name.replaceAll('_', ' ').trim()
 }
 
-/** What is computed of columns: `total revenue`. */
+/** The words for a computed column, for example `total revenue`. */
 export function computedOf(aggregate: NonNullable<ChartOptions['aggregate']>, what: string): string {
   if (aggregate === 'none') return what
   return aggregate === 'count' ? 'count' : `${COMPUTED[aggregate]} ${what}`

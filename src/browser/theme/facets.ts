@@ -33,7 +33,7 @@ export function arrangeFacets(draft: Draft): void {
     const bottom = 1 - row * (high + gaps.y + ticked) - high
     const suffix = k === 0 ? '' : String(k + 1)
     const isLowest = k + across >= count
-    layout[`xaxis${suffix}`] = upright(
+    layout[`xaxis${suffix}`] = withUprightLabels(
       placed(layout[`xaxis${suffix}`], [left, left + wide], isLowest, narrow),
       wide * width,
     )
@@ -48,7 +48,7 @@ export function arrangeFacets(draft: Draft): void {
 }
 
 /** An axis whose labels stand upright, with as many of them as have room. */
-function upright(axis: Attributes, pixels: number): Attributes {
+function withUprightLabels(axis: Attributes, pixels: number): Attributes {
   return {
     ...axis,
     tickangle: 0,

@@ -246,7 +246,7 @@ async function diffOf(
   return diff
 }
 
-/** What a side is called: files of this machine have no ids, and a copy has those of the grid that it is of. */
+/** The id and name to print for a side. Local files have no id. Copies print those of the original grid. */
 function aboutOf({ isLocal, name, copyOf }: Side): Partial<GridDiff['before']> {
   if (isLocal) return { fid: '', filename: name }
   return copyOf ? { fid: copyOf.fid, filename: copyOf.filename, version: copyOf.version } : {}
