@@ -1,7 +1,7 @@
 import { quoted } from '../contract/shell.ts'
 import { columnNames, nameInList, numberStyle } from './columns.ts'
 import { type ChartGrid, type ChartOptions, type Column, MOST_LABELS } from './options.ts'
-import { AUTO, type ChartType, isPie, LINES, takes } from './types.ts'
+import { AUTO, type ChartType, hasTrait, takes } from './types.ts'
 
 /** What a chart shows that does not say everything: the rest is chosen from the types of the columns. */
 export interface Completed {
@@ -55,7 +55,7 @@ export async function completed(
     next.x = xFor(type, columns, options)?.name
   if (next.y === undefined && needsY(type, next)) {
     next.y = yFor(type, columns, next)
-    if (LINES.has(type) && next.y !== undefined)
+    if (hasTrait(type, 'joined') && next.y !== undefined)
       next.y = await ofOneScale(columnNames(next.y, names), distinct)
   }
   // More labels than an axis has room for: the largest of them.
@@ -76,7 +76,8 @@ export async function completed(
       if (group && type === 'line') {
         next.by = group
         next.y = next.y && nameInList(columnNames(next.y, names)[0])
-      } else if (next.y !== undefined) next.aggregate = type === 'bar' || isPie(type) ? 'sum' : 'mean'
+      } else if (next.y !== undefined)
+        next.aggregate = type === 'bar' || hasTrait(type, 'slices') ? 'sum' : 'mean'
     }
   }
   if (isOpen && type === 'bar' && next.y === undefined) next.aggregate = 'count'
@@ -183,31 +184,16 @@ async function typeFor(
   return numbers.length > 1 ? 'scatter' : 'histogram'
 }
 
-const OPTIONAL_X: ReadonlySet<ChartType> = new Set([
-  'box',
-  'violin',
-  'strip',
-  'map',
-  'parallel',
-  'splom',
-  'table',
-  'indicator',
-])
-
 function needsX(type: ChartType, { y, color }: ChartOptions): boolean {
-  if (OPTIONAL_X.has(type)) return false
-  if (type === 'histogram' || type === 'ecdf') return y === undefined
+  if (hasTrait(type, 'optional x') || hasTrait(type, 'no x')) return false
+  if (hasTrait(type, 'spread')) return y === undefined
   // A map of several columns has the rows on its other axis.
-  return !((type === 'heatmap' || type === 'contour' || type === 'surface') && color === undefined)
+  return !((hasTrait(type, 'cells') || type === 'surface') && color === undefined)
 }
 
 function needsY(type: ChartType, { aggregate, z }: ChartOptions): boolean {
-  if (aggregate === 'count') return false
-  return (
-    !['histogram', 'ecdf', 'map', 'table', 'heatmap', 'contour', 'surface', 'treemap', 'sunburst'].includes(
-      type,
-    ) && z === undefined
-  )
+  if (aggregate === 'count' || z !== undefined || hasTrait(type, 'optional y')) return false
+  return !hasTrait(type, 'cells') && type !== 'table' && type !== 'surface'
 }
 
 function xFor(type: ChartType, { dates, numbers, texts }: Columns, { y }: ChartOptions): Column | undefined {
@@ -227,9 +213,6 @@ function xFor(type: ChartType, { dates, numbers, texts }: Columns, { y }: ChartO
   const isTime = ['line', 'step', 'area', 'candlestick', 'ohlc'].includes(type)
   return (isTime ? [...dates, ...texts] : [...texts, ...dates]).find(free)
 }
-
-/** Types that show two columns of numbers. */
-const PAIRS: ReadonlySet<ChartType> = new Set(['range', 'dumbbell', 'pyramid', 'timeline'])
 
 /** Prices by their names. */
 const PRICES = ['open', 'high', 'low', 'close']
@@ -253,8 +236,8 @@ function yFor(
       .map(({ name }) => nameInList(name))
       .join(',')
   if (free.length === 0) return undefined
-  if (PAIRS.has(type)) return free.length < 2 ? undefined : free.slice(0, 2).map(nameInList).join(',')
-  const isSeveral = type === 'parallel' || type === 'splom' || (LINES.has(type) && by === undefined)
+  if (hasTrait(type, 'two y')) return free.length < 2 ? undefined : free.slice(0, 2).map(nameInList).join(',')
+  const isSeveral = type === 'parallel' || type === 'splom' || (hasTrait(type, 'joined') && by === undefined)
   const most = type === 'parallel' ? 12 : type === 'splom' ? 5 : isSeveral ? MOST_LINES : 1
   return free.slice(0, most).map(nameInList).join(',')
 }

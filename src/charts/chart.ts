@@ -11,21 +11,8 @@ import {
 } from '../query/index.ts'
 import { columnNames, numberStyle, typeName } from './columns.ts'
 import type { ChartGrid, ChartOptions, Column } from './options.ts'
-import { type ChartType, isPie } from './types.ts'
+import { type ChartType, hasTrait } from './types.ts'
 import type { ChartValues } from './values.ts'
-
-/** Types that need no y: their values are elsewhere, or they count. */
-const OPTIONAL_Y: ReadonlySet<ChartType> = new Set(['map', 'treemap', 'sunburst'])
-/** Types that show one column of --y. */
-const SINGLE_Y: ReadonlySet<ChartType> = new Set([
-  'treemap',
-  'sunburst',
-  'choropleth',
-  'indicator',
-  'waterfall',
-  'histogram2d',
-  'scatter3d',
-])
 
 /** A chart that is being made: checks its options against the columns of a grid. */
 export class Chart {
@@ -67,9 +54,8 @@ export class Chart {
 
   /** The columns of --y. They hold numbers, unless they are an axis only. */
   async yColumns(given: string | undefined, isAxis: boolean, isCount: boolean): Promise<Column[]> {
-    const isHistogram = this.type === 'histogram' || this.type === 'ecdf'
     if (given === undefined) {
-      if (isHistogram || isCount || OPTIONAL_Y.has(this.type)) return []
+      if (isCount || hasTrait(this.type, 'optional y')) return []
       if (this.type === 'table') return this.grid.cols.map(({ name }) => this.column('--y', name)!)
       throw new Problem('usage', `a ${this.type} chart needs --y`, {
         hint: `Columns: ${listed(this.names)}`,
@@ -77,9 +63,9 @@ export class Chart {
     }
     const names = this.names
     const columns = columnNames(given, names).map((name) => this.column('--y', name)!)
-    if ((isPie(this.type) || SINGLE_Y.has(this.type)) && columns.length > 1)
+    if (hasTrait(this.type, 'one y') && columns.length > 1)
       throw new Problem('usage', `--y: a ${this.type} shows one column`)
-    if (!isHistogram && !isAxis && !isCount)
+    if (!hasTrait(this.type, 'spread') && !isAxis && !isCount)
       for (const column of columns) await this.assertNumbers('--y', column)
     return columns
   }

@@ -8,21 +8,18 @@ import { columnNames, nameInList } from './columns.ts'
 import type { Attributes, Figure } from './figure.ts'
 import { shapesOf } from './marks.ts'
 import { SOURCE } from './names.ts'
-import { type ChartGrid, type ChartOptions, type Column, optionKinds, withoutNone } from './options.ts'
+import {
+  type ChartGrid,
+  type ChartOptions,
+  type Column,
+  flagOf,
+  kindOfOption,
+  withoutNone,
+} from './options.ts'
 import type { Facts, Spec } from './spec.ts'
 import { type Drawn, makers, type Parts } from './traces.ts'
 import { assertPeriods, assertTrend, assertZone, isWhole, transformsOf } from './transforms.ts'
-import {
-  type ChartType,
-  isCells,
-  isPie,
-  KNOWN_BY_TRACES,
-  LINES,
-  takes,
-  typedOptions,
-  typesWith,
-  WITHOUT_AXES,
-} from './types.ts'
+import { type ChartType, hasTrait, takes, typedOptions, typesWith } from './types.ts'
 import { type ChartClient, ChartValues } from './values.ts'
 import { computedOf, spoken } from './words.ts'
 
@@ -64,12 +61,12 @@ export async function chartOf(
       hint: 'Labels have no distance from each other. --trend mean:3 follows the points in their order.',
     })
   if (facet && columns.animate) throw new Problem('usage', '--facet and --animate cannot be used together')
-  const isMap = isCells(type) && (options.color !== undefined || aggregate === 'count')
+  const isMap = hasTrait(type, 'cells') && (options.color !== undefined || aggregate === 'count')
   if (aggregate && !x && type !== 'indicator')
     throw new Problem('usage', '--aggregate needs --x: rows with the same x become one point')
   if (options.zone !== undefined) assertZone(options.zone, x)
   if (options.per !== undefined) assertPeriods(x, options)
-  if (top !== undefined && !by && type !== 'bar' && !isPie(type))
+  if (top !== undefined && !by && type !== 'bar' && !hasTrait(type, 'slices'))
     throw new Problem('usage', '--top without --by can only be used with --type bar or pie or donut')
   if (top !== undefined && !by && (!x || ys.length > 1))
     throw new Problem('usage', '--top needs --x, and one column of --y')
@@ -80,7 +77,7 @@ export async function chartOf(
 
   if (x) await values.assertMarked(x)
   const layout = layoutOf(type, options, columns, isMap)
-  const isUnsorted = LINES.has(type) && !by && !facet && !aggregate && (await values.isUnsorted(x))
+  const isUnsorted = hasTrait(type, 'joined') && !by && !facet && !aggregate && (await values.isUnsorted(x))
   const sources = {
     by: chart.reference(by),
     facet: chart.reference(facet),
@@ -128,11 +125,11 @@ export function figureOf(fid: string, { type, options, columns, facts }: Spec): 
 /** The spec of a chart, without its theme, which is part of the figure. */
 function specText(type: ChartType, given: ChartOptions, chart: Chart, { facts }: ChartValues): Spec {
   const isSaid = (name: string, value: unknown): boolean =>
-    Object.hasOwn(optionKinds, name) && name !== 'theme' && value !== undefined && value !== false
+    kindOfOption(name) !== undefined && name !== 'theme' && value !== undefined && value !== false
   // Ranges and patterns stand for the columns that they name now.
   const known = chart.names
   const stored = (name: string, value: unknown): unknown =>
-    optionKinds[name as keyof ChartOptions] === 'columns'
+    kindOfOption(name) === 'columns'
       ? columnNames(value as string, known)
           .map(nameInList)
           .join(',')
@@ -156,7 +153,7 @@ function specText(type: ChartType, given: ChartOptions, chart: Chart, { facts }:
 function assertTaken(type: ChartType, options: ChartOptions): void {
   for (const name of typedOptions)
     if (options[name] !== undefined && options[name] !== false && !takes(type, name)) {
-      if (WITHOUT_AXES.has(type) && AXIS_OPTIONS.has(name))
+      if (hasTrait(type, 'no axes') && AXIS_OPTIONS.has(name))
         throw new Problem('usage', `a ${type} has no axes`)
       throw new Problem(
         'usage',
@@ -167,18 +164,12 @@ function assertTaken(type: ChartType, options: ChartOptions): void {
 
 const AXIS_OPTIONS: ReadonlySet<string> = new Set(['logX', 'logY', 'rangeX', 'rangeY', 'formatY', 'unit'])
 
-/** `logX` → `--log-x`. */
-export function flagOf(name: string): string {
-  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
-}
-
 async function columnsOf(chart: Chart, type: ChartType, options: ChartOptions): Promise<Drawn> {
   const { aggregate } = options
   const x = chart.column('--x', options.x)
-  const isMap = isCells(type) && (options.color !== undefined || aggregate === 'count')
-  const isAxis =
-    isMap || type === 'histogram2d' || type === 'table' || type === 'scatter3d' || type === 'timeline'
-  const isCount = aggregate === 'count' && !isCells(type)
+  const isMap = hasTrait(type, 'cells') && (options.color !== undefined || aggregate === 'count')
+  const isAxis = isMap || hasTrait(type, 'axis y')
+  const isCount = aggregate === 'count' && !hasTrait(type, 'cells')
   const place = async (flag: '--lat' | '--lon', name: string | undefined, pattern: RegExp) =>
     type === 'map' ? await chart.number(flag, name ?? chart.nameLike(flag, pattern)) : undefined
   return {
@@ -211,13 +202,14 @@ async function assertReadable(
   if (facet) await values.assertFewFacets(facet)
   if (animate) await values.assertFewFrames(animate)
   if (by) await values.noteOthers(by)
-  const hasAxis = !WITHOUT_AXES.has(type) || isPie(type) || type === 'radar'
+  const hasAxis = !hasTrait(type, 'no axes') || hasTrait(type, 'slices') || type === 'radar'
   if (x && hasAxis && type !== 'scatter' && type !== 'histogram') await values.assertFewLabels(x)
-  if (!aggregate && x && SINGLE.has(type) && !facet && !animate) await values.assertSingle(id ?? x, by)
+  if (!aggregate && x && hasTrait(type, 'single') && !facet && !animate)
+    await values.assertSingle(id ?? x, by)
   if (!aggregate && x && isMap) await values.assertSingle(x, ys[0])
   const isSeveral = by !== undefined || ys.length > 1
   const isStacked = stack === undefined ? type === 'area' && isSeveral : stack !== 'none'
-  if (logY && FROM_ZERO.has(type))
+  if (logY && hasTrait(type, 'from zero'))
     throw new Problem(
       'usage',
       `--log-y: a ${type} chart begins at zero, which a logarithmic axis does not have`,
@@ -225,12 +217,12 @@ async function assertReadable(
         hint: `Use --type ${type === 'area' ? 'line' : 'dot'}.`,
       },
     )
-  if (!isWhole(aggregate) && (isPie(type) || isStacked))
+  if (!isWhole(aggregate) && (hasTrait(type, 'slices') || isStacked))
     throw new Problem(
       'usage',
-      `--aggregate ${aggregate}: ${isPie(type) ? 'slices' : 'stacked series'} are parts of a whole, and these do not add up`,
+      `--aggregate ${aggregate}: ${hasTrait(type, 'slices') ? 'slices' : 'stacked series'} are parts of a whole, and these do not add up`,
       {
-        hint: isPie(type)
+        hint: hasTrait(type, 'slices')
           ? 'Use --type bar, or --aggregate sum or count.'
           : 'Use --stack none, or --aggregate sum or count.',
       },
@@ -239,41 +231,16 @@ async function assertReadable(
     await values.assertOneSign(ys)
     await values.noteMissing(ys)
   }
-  if (!aggregate && WHOLES.has(type)) await values.assertParts(ys, `a ${type}`)
+  if (!aggregate && hasTrait(type, 'whole')) await values.assertParts(ys, `a ${type}`)
   if (!aggregate && stack === 'percent') await values.assertParts(ys, '--stack percent')
   if (stack === 'percent' && !isSeveral && type !== 'histogram')
     throw new Problem('usage', '--stack percent: of one series, each part is the whole', {
       hint: 'Give several columns with --y, or the series with --by.',
     })
-  if (!aggregate && x && LINES.has(type) && !facet) await values.noteRepeated(x, by)
+  if (!aggregate && x && hasTrait(type, 'joined') && !facet) await values.noteRepeated(x, by)
   if (logX && x) await values.noteLogarithms([x], '--log-x')
   if (logY && !aggregate) await values.noteLogarithms(ys, '--log-y')
 }
-
-/** Types whose values are drawn from zero. */
-const FROM_ZERO: ReadonlySet<ChartType> = new Set(['bar', 'lollipop', 'area', 'waterfall', 'funnel'])
-
-/** Types that show parts of a whole. */
-const WHOLES: ReadonlySet<ChartType> = new Set(['pie', 'donut', 'treemap', 'sunburst', 'funnel', 'pyramid'])
-
-/** Types of which two rows with the same x would be drawn as one, or over each other. */
-const SINGLE: ReadonlySet<ChartType> = new Set([
-  'bar',
-  'lollipop',
-  'pie',
-  'donut',
-  'treemap',
-  'sunburst',
-  'funnel',
-  'waterfall',
-  'candlestick',
-  'ohlc',
-  'choropleth',
-  'range',
-  'dumbbell',
-  'pyramid',
-  'radar',
-])
 
 function layoutOf(
   type: ChartType,
@@ -288,7 +255,8 @@ function layoutOf(
   )
   const computed = aggregate && (aggregate === 'count' || ys[0]) && computedOf(aggregate, names)
   const colored = color && spoken(color.name)
-  const shown = isCells(type) && colored ? (aggregate ? computedOf(aggregate, colored) : colored) : computed
+  const shown =
+    hasTrait(type, 'cells') && colored ? (aggregate ? computedOf(aggregate, colored) : colored) : computed
   const layout: Attributes = titleOf(type, options, shown ?? names)
   layout.xaxis = x && { ...titledAxis(x, options, true), ...orderOf(x, ys[0], type, options) }
   if (aggregate && !isMap) layout.yaxis = ys.length > 1 ? undefined : { title: { text: computed } }
@@ -304,7 +272,7 @@ function layoutOf(
   if (Object.keys(settings.y).length > 0) layout.yaxis = { ...layout.yaxis, ...settings.y }
   if (ys.length > 1 || by) layout.showlegend = true
   layout.shapes = shapesOf(options, x)
-  if (!KNOWN_BY_TRACES.has(type)) layout.meta = { ...layout.meta, chart: type }
+  if (!hasTrait(type, 'known by traces')) layout.meta = { ...layout.meta, chart: type }
   // The axes are exchanged where the chart is drawn: what is evaluated before does not depend on it.
   if (options.horizontal) layout.meta = { ...layout.meta, horizontal: true }
   if (by && x && (type === 'box' || type === 'violin')) layout[`${type}mode`] = 'group'
@@ -413,7 +381,7 @@ function orderOf(
   type: ChartType,
   { sort, aggregate }: ChartOptions,
 ): { categoryorder?: string } {
-  const keys = sort === undefined || isPie(type) ? [] : parseSort(sort)
+  const keys = sort === undefined || hasTrait(type, 'slices') ? [] : parseSort(sort)
   const key = keys.find(({ name }) => name === along.name || name === drawn?.name)
   const isLabels = along.type === 'text' || along.type === 'boolean' || along.type === 'empty'
   if (!isLabels && (key || (aggregate && keys.length > 0)) && type !== 'heatmap')
@@ -451,7 +419,7 @@ function defaultTitle(type: ChartType, options: ChartOptions, shown: string): st
     ? []
     : type === 'scatter3d' || type === 'surface'
       ? [z === undefined ? undefined : shown, x]
-      : [per === undefined ? x : undefined, isCells(type) ? y : undefined]
+      : [per === undefined ? x : undefined, hasTrait(type, 'cells') ? y : undefined]
   const names = [...new Set([...along, by, facet])].flatMap((name) =>
     name === undefined ? [] : [spoken(name)],
   )

@@ -9,7 +9,7 @@ import { SOURCE } from './names.ts'
 import { type ChartGrid, type ChartOptions, TOP_SERIES } from './options.ts'
 import { PIE_SLICES } from './transforms.ts'
 import { turnedShape } from './turn.ts'
-import { type ChartType, chartTypes, isCells, isPie } from './types.ts'
+import { type ChartType, chartTypes, hasTrait } from './types.ts'
 
 /** The options with which a chart of the columns of a grid would be made again. Throws `usage` for other figures. */
 export function optionsOf(figure: Figure, grid: ChartGrid): { type: ChartType; options: ChartOptions } {
@@ -22,7 +22,7 @@ export function optionsOf(figure: Figure, grid: ChartGrid): { type: ChartType; o
     !first ||
     !isChart ||
     ours.some((trace) => trace.yaxis !== 'y2' && typeOf(trace) !== typeOf(first)) ||
-    (isCells(type as ChartType) && String(first.zsrc ?? '').includes(','))
+    (hasTrait(type as ChartType, 'cells') && String(first.zsrc ?? '').includes(','))
   )
     throw new Problem('usage', 'this figure is not a chart of the columns of one grid', {
       hint: 'Change its attributes by their paths, such as layout.title.text=Sales.',
@@ -69,7 +69,9 @@ export function optionsOf(figure: Figure, grid: ChartGrid): { type: ChartType; o
     lon: name(first.lonsrc),
     parent: name(first.parentssrc),
     color: name(
-      first.marker?.colorsrc ?? first.line?.colorsrc ?? (isCells(type as ChartType) ? first.zsrc : undefined),
+      first.marker?.colorsrc ??
+        first.line?.colorsrc ??
+        (hasTrait(type as ChartType, 'cells') ? first.zsrc : undefined),
     ),
     size: name(first.marker?.sizesrc),
     error: name((isTurned ? first.error_x : first.error_y)?.arraysrc),
@@ -93,7 +95,7 @@ export function optionsOf(figure: Figure, grid: ChartGrid): { type: ChartType; o
       ? by.top === undefined || by.top === TOP_SERIES
         ? undefined
         : by.top - 1
-      : isPie(type as ChartType) && top === PIE_SLICES
+      : hasTrait(type as ChartType, 'slices') && top === PIE_SLICES
         ? undefined
         : top,
     where: rows?.where,

@@ -1,4 +1,6 @@
 import type { GridMeta } from '../contract/resources/index.ts'
+import { sortOption, whereOption } from '../contract/row-options.ts'
+import { quoted } from '../contract/shell.ts'
 
 /** What `--aggregate` computes of the rows with the same x. */
 export const aggregateFunctions = ['sum', 'mean', 'median', 'min', 'max', 'count', 'first', 'last'] as const
@@ -12,89 +14,148 @@ export const MOST_LABELS = 1000
 /** Series that one can tell apart: without --top, there are not more. */
 export const TOP_SERIES = 12
 
-export interface ChartOptions {
-  x?: string
-  y?: string
-  z?: string
-  lat?: string
-  lon?: string
-  parent?: string
-  id?: string
-  error?: string
-  y2?: string
-  stack?: 'none' | 'normal' | 'percent'
-  horizontal?: boolean
-  trend?: string
-  mark?: readonly string[]
-  band?: readonly string[]
-  labels?: boolean
-  color?: string
-  size?: string
-  angle?: string
-  text?: string
-  by?: string
-  facet?: string
-  animate?: string
-  aggregate?: (typeof aggregateFunctions)[number] | 'none'
-  zone?: string
-  per?: (typeof periods)[number] | 'none'
-  top?: number
-  logX?: boolean
-  logY?: boolean
-  rangeX?: string
-  rangeY?: string
-  formatY?: string
-  unit?: string
-  where?: string
-  sort?: string
-  title?: string
-  subtitle?: string
-  source?: string
-  theme?: string
-}
-
 /** Kinds of values of options. The first four contain names of columns. */
 export type OptionKind = 'column' | 'columns' | 'where' | 'sort' | 'text' | 'texts' | 'flag' | 'number'
 
-export const optionKinds: Readonly<Record<keyof ChartOptions, OptionKind>> = {
-  x: 'column',
-  y: 'columns',
-  z: 'column',
-  lat: 'column',
-  lon: 'column',
-  parent: 'column',
-  id: 'column',
-  error: 'column',
-  y2: 'columns',
-  stack: 'text',
-  horizontal: 'flag',
-  trend: 'text',
-  mark: 'texts',
-  band: 'texts',
-  labels: 'flag',
-  color: 'column',
-  size: 'column',
-  angle: 'column',
-  text: 'column',
-  by: 'column',
-  facet: 'column',
-  animate: 'column',
-  aggregate: 'text',
-  zone: 'text',
-  per: 'text',
-  top: 'number',
-  logX: 'flag',
-  logY: 'flag',
-  rangeX: 'text',
-  rangeY: 'text',
-  formatY: 'text',
-  unit: 'text',
-  where: 'where',
-  sort: 'sort',
-  title: 'text',
-  subtitle: 'text',
-  source: 'text',
-  theme: 'text',
+/** An option of charts: its kind, and how it is typed. See `Option` of the command line. */
+interface Row {
+  kind: OptionKind
+  flags: string
+  description: string
+  choices?: readonly string[]
+  preset?: string
+  repeatable?: boolean
+  integer?: { max?: number }
+}
+
+type Made<K extends OptionKind, F extends string, R> = { kind: K; flags: F; description: string } & R &
+  (K extends 'texts' ? { repeatable: true } : unknown)
+
+/** Makes rows of one kind. */
+const rowsOf =
+  <K extends OptionKind>(kind: K) =>
+  <const R extends Partial<Row>, F extends string>(flags: F, description: string, more?: R): Made<K, F, R> =>
+    ({ kind, flags, description, ...(kind === 'texts' && { repeatable: true }), ...more }) as never
+const [column, columns] = [rowsOf('column'), rowsOf('columns')]
+const [text, texts] = [rowsOf('text'), rowsOf('texts')]
+const [flag, number] = [rowsOf('flag'), rowsOf('number')]
+
+/** What a chart can be told. The command line, the form of the page and the documentation are made from this table. */
+const table = {
+  x: column('--x <column>', 'column of the x axis; pie: labels; choropleth: places'),
+  y: columns(
+    '--y <columns>',
+    'columns of the y axis, comma-separated, as a range (2019-2023) or a pattern (temp_*); pie: values; candlestick: open,high,low,close',
+  ),
+  z: column('--z <column>', 'column of the z axis of a scatter3d or a surface'),
+  lat: column('--lat <column>', 'column of latitudes of a map (default: found by its name)'),
+  lon: column('--lon <column>', 'column of longitudes of a map'),
+  parent: column('--parent <column>', 'column that names the parent of each part of a treemap or sunburst'),
+  id: column(
+    '--id <column>',
+    'column that tells the parts of a treemap or sunburst apart, which --parent names (default: their names)',
+  ),
+  color: column(
+    '--color <column>',
+    'column of numbers that colors the points of a scatter or the cells of a heatmap',
+  ),
+  angle: column(
+    '--angle <column>',
+    'column of numbers that turns the points of a scatter or a map to arrows, in degrees clockwise from the top',
+  ),
+  size: column('--size <column>', 'column of numbers that sizes the points of a scatter'),
+  error: column('--error <column>', 'column of numbers: the length of error bars'),
+  y2: columns('--y2 <columns>', 'columns of numbers drawn as lines on a second y axis'),
+  text: column('--text <column>', 'column with the text shown for each point'),
+  by: column('--by <column>', 'column whose values become series of their own, such as the city of each row'),
+  facet: column(
+    '--facet <column>',
+    'column whose values become small charts of their own, with the same scales',
+  ),
+  aggregate: text('--aggregate <function>', 'what is shown of rows with the same x: their sum, mean …', {
+    choices: [...aggregateFunctions, 'none'],
+  }),
+  per: text(
+    '--per <period>',
+    'with --aggregate: one point for each minute, hour, day, week, month, quarter or year of a date axis',
+    { choices: [...periods, 'none'] },
+  ),
+  zone: text(
+    '--zone <zone>',
+    'time zone of an axis of times with offsets, such as Europe/Oslo (default: UTC)',
+  ),
+  top: number(
+    '--top <n>',
+    'show only the n largest: series with --by (default: 11, and the others as one), bars, or slices',
+    { integer: { max: MOST_SERIES } },
+  ),
+  stack: text(
+    '--stack [kind]',
+    'how series of bars or areas stand: normal (on each other; the default), percent or none',
+    { preset: 'normal', choices: ['none', 'normal', 'percent'] },
+  ),
+  horizontal: flag('--horizontal', 'bars, boxes or violins from left to right'),
+  animate: column('--animate <column>', 'column whose values become frames, shown one after the other'),
+  trend: text('--trend <kind>', 'a trend line for each series: linear, or mean:7 for the mean of 7 points'),
+  mark: texts('--mark <place>', "a line with a label: 'x=2024-03-01:Launch' or 'y=100:Goal' (repeatable)"),
+  band: texts(
+    '--band <range>',
+    "a colored range with a label: 'x=2020-03-01,2020-06-01:Closed' (repeatable)",
+  ),
+  labels: flag('--labels', 'write the value at each point or bar'),
+  logX: flag('--log-x', 'logarithmic x axis'),
+  logY: flag('--log-y', 'logarithmic y axis'),
+  rangeX: text('--range-x <from,to>', 'part of the x axis that is shown: numbers or dates'),
+  rangeY: text('--range-y <from,to>', 'part of the y axis that is shown'),
+  formatY: text('--format-y <format>', 'format of numbers on the y axis, as in d3-format: .1% or ,.2f'),
+  unit: text('--unit <unit>', 'unit behind the numbers on the y axis, such as € or %'),
+  where: { kind: 'where', ...whereOption },
+  sort: { kind: 'sort', ...sortOption },
+  title: text('--title <text>', 'title of the chart (default: from its columns); none for no title'),
+  subtitle: text('--subtitle <text>', 'text below the title'),
+  theme: text(
+    '--theme <theme>',
+    'look of the chart: gridline (default), newsroom, print, or a JSON file with a plotly template',
+  ),
+  source: text('--source <text>', 'where the data comes from: a small text below the chart'),
+} as const satisfies Record<string, Row>
+
+type Value<R extends Row> = R extends { kind: 'flag' }
+  ? boolean
+  : R extends { kind: 'number' }
+    ? number
+    : R extends { kind: 'texts' }
+      ? readonly string[]
+      : R extends { choices: readonly (infer Choice)[] }
+        ? Choice
+        : string
+
+export type ChartOptions = { -readonly [Name in keyof typeof table]?: Value<(typeof table)[Name]> }
+
+export const optionNames = Object.keys(table) as readonly (keyof ChartOptions)[]
+
+/** The options as the command line declares them. */
+export const chartOptions = Object.values(table)
+
+/** The kind of an option; undefined if there is none of this name. */
+export function kindOfOption(name: string): OptionKind | undefined {
+  return Object.hasOwn(table, name) ? table[name as keyof ChartOptions].kind : undefined
+}
+
+/** `logX` → `--log-x`. */
+export function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+/** Options of a chart, as they are typed. */
+export function wordsOf(options: ChartOptions): string[] {
+  return optionNames.flatMap((name) => {
+    const value = options[name]
+    if (value === undefined) return []
+    return value === true
+      ? [flagOf(name)]
+      : [value].flat().flatMap((one) => [flagOf(name), quoted(String(one))])
+  })
 }
 
 /** Options of which `none` is a value like others. */

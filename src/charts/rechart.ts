@@ -1,14 +1,14 @@
 import { Problem } from '../contract/errors.ts'
-import { chartOf, figureOf, flagOf } from './charts.ts'
+import { chartOf, figureOf } from './charts.ts'
 import { upright } from './chosen.ts'
 import { type Attributes, type Figure, tracesOf } from './figure.ts'
 import { completedFrom } from './make.ts'
 import { merged } from './merge.ts'
-import { type ChartGrid, type ChartOptions, withoutNone } from './options.ts'
+import { type ChartGrid, type ChartOptions, flagOf, withoutNone } from './options.ts'
 import type { Spec } from './spec.ts'
 import { specOf } from './stored.ts'
 import { dressed, type Theme } from './themes.ts'
-import { type ChartType, isPie, takes, typedOptions } from './types.ts'
+import { type ChartType, hasTrait, takes, typedOptions } from './types.ts'
 import type { ChartClient } from './values.ts'
 import { spoken } from './words.ts'
 
@@ -35,9 +35,10 @@ export async function rechart(
       note(`${flagOf(name)}: a ${next} has none, so it is left out`)
   const wanted = withoutNone({ ...kept, ...Object.fromEntries(known) })
   // Without series, only bars and slices have largest ones.
-  if (wanted.by === undefined && given.top === undefined && next !== 'bar' && !isPie(next)) delete wanted.top
+  if (wanted.by === undefined && given.top === undefined && next !== 'bar' && !hasTrait(next, 'slices'))
+    delete wanted.top
   // Its columns are those of --y.
-  if (WITHOUT_X.has(next) && next !== current.type && given.x === undefined) delete wanted.x
+  if (hasTrait(next, 'no x') && next !== current.type && given.x === undefined) delete wanted.x
   // A histogram counts values: those of the y axis, not the places they are at.
   const isNewHistogram = next === 'histogram' && current.type !== 'histogram'
   if (isNewHistogram && given.x === undefined && wanted.y !== undefined) delete wanted.x
@@ -104,9 +105,6 @@ const OUTLINE: ReadonlySet<string> = new Set([
   ...['xsrc', 'ysrc', 'zsrc', 'labelssrc', 'valuessrc', 'locationssrc'],
   ...['type', 'mode', 'fill', 'stackgroup', 'transforms'],
 ])
-
-/** Types that show columns of --y alone. */
-const WITHOUT_X: ReadonlySet<ChartType> = new Set(['indicator', 'parallel', 'table'])
 
 /** The options of a chart that it can have as another type. */
 function supported(type: ChartType, options: ChartOptions): ChartOptions {

@@ -3,7 +3,7 @@ import { parseSort, renamedWhere, sortText } from '../query/index.ts'
 import { optionsOf } from './chosen.ts'
 import { columnNames, nameInList } from './columns.ts'
 import { type Figure, tracesOf } from './figure.ts'
-import { type ChartGrid, type ChartOptions, type Column, type OptionKind, optionKinds } from './options.ts'
+import { type ChartGrid, type ChartOptions, type Column, kindOfOption, type OptionKind } from './options.ts'
 import type { Facts, Spec } from './spec.ts'
 import { type ChartType, chartTypes } from './types.ts'
 
@@ -33,9 +33,10 @@ function storedSpec({ layout }: Figure): Spec | undefined {
     ['name', 'uid', 'type'].every((key) => typeof objectIn(one)[key] === 'string')
   if (!columns.every(isColumn) || JSON.stringify([options, columns, facts]).length > MOST_CHARACTERS)
     return undefined
-  const given = Object.entries(objectIn(options)).filter(
-    ([key, value]) => Object.hasOwn(optionKinds, key) && holds[optionKinds[key as keyof ChartOptions]](value),
-  )
+  const given = Object.entries(objectIn(options)).filter(([key, value]) => {
+    const kind = kindOfOption(key)
+    return kind !== undefined && holds[kind](value)
+  })
   return {
     type: type as ChartType,
     options: Object.fromEntries(given) as ChartOptions,
@@ -103,7 +104,7 @@ function renamed({ options, columns }: Spec, { cols }: ChartGrid): ChartOptions 
   return Object.fromEntries(
     Object.entries(options).flatMap(([key, value]) => {
       try {
-        return [[key, rename[optionKinds[key as keyof ChartOptions]]?.(value as string) ?? value]]
+        return [[key, rename[kindOfOption(key)!]?.(value as string) ?? value]]
       } catch (error) {
         // A condition that cannot be read says nothing.
         if (error instanceof Problem) return []

@@ -3,7 +3,7 @@ import { Problem } from '../contract/errors.ts'
 import { parseSort } from '../query/index.ts'
 import { typeName } from './columns.ts'
 import { type ChartOptions, type Column, TOP_SERIES } from './options.ts'
-import { type ChartType, isPie, LINES } from './types.ts'
+import { type ChartType, hasTrait } from './types.ts'
 
 /** Slices that a pie has, with one more for all others, unless --top says otherwise. */
 export const PIE_SLICES = 6
@@ -22,21 +22,22 @@ export function transformsOf(
   drawn: { x: Column | undefined; y: Column | undefined },
   isUnsorted: boolean,
 ): object[] | undefined {
-  const [groups, target] = isPie(type) ? ['labels', 'values'] : ['x', 'y']
-  const isCells = type === 'heatmap' || type === 'contour'
+  const [groups, target] = hasTrait(type, 'slices') ? ['labels', 'values'] : ['x', 'y']
+  const isCells = hasTrait(type, 'cells')
   const given = aggregate === 'mean' ? 'avg' : aggregate
   // The number of an indicator is computed of all rows.
   const func = type === 'indicator' ? undefined : given
   // Points of several groups at one x cannot be one line or one bar.
-  const isOfOne = !func && (type === 'line' || type === 'step' || type === 'area' || type === 'bar')
+  const isOfOne = !func && (hasTrait(type, 'joined') || type === 'bar')
   const other = isOfOne ? (type === 'line' || type === 'step' ? 'avg' : 'sum') : undefined
   // With --aggregate, the results are sorted, not the rows.
-  const sorted = (aggregate || isPie(type)) && !isCells && sort !== undefined ? parseSort(sort) : []
+  const sorted =
+    (aggregate || hasTrait(type, 'slices')) && !isCells && sort !== undefined ? parseSort(sort) : []
   const ordered = sorted.toReversed().flatMap(({ name, descending }) => {
     const axis = name === drawn.y?.name ? target : name === drawn.x?.name ? groups : undefined
     return axis ? [{ type: 'order', target: axis, descending }] : []
   })
-  const largest = top ?? (isPie(type) ? PIE_SLICES : undefined)
+  const largest = top ?? (hasTrait(type, 'slices') ? PIE_SLICES : undefined)
   const transforms = [
     ...(selected ? [selected] : []),
     ...(zone ? [{ type: 'zone', target: 'x', zone }] : []),
@@ -51,12 +52,21 @@ export function transformsOf(
       : []),
     ...(func && isCells ? [{ type: 'cells', func }] : []),
     // Lines go from point to point, so the points of each series are in the order of the axis.
-    ...((groupssrc || facet || func || isUnsorted) && sort === undefined && LINES.has(type)
+    ...((groupssrc || facet || func || isUnsorted) && sort === undefined && hasTrait(type, 'joined')
       ? [{ type: 'sort', target: 'x' }]
       : []),
     ...ordered,
     ...(largest !== undefined && !groupssrc
-      ? [{ type: 'top', count: largest, target, labels: groups, other: isPie(type), of: drawn.x?.name }]
+      ? [
+          {
+            type: 'top',
+            count: largest,
+            target,
+            labels: groups,
+            other: hasTrait(type, 'slices'),
+            of: drawn.x?.name,
+          },
+        ]
       : []),
     ...(trend ? [trendOf(trend)] : []),
   ]

@@ -6,6 +6,39 @@ export const AUTO = 'auto'
 /** Options that a type of chart can have, apart from x, y and what all charts have. */
 type Taken = keyof ChartOptions
 
+/** What charts of a type have in common with those of others. */
+type Trait =
+  /** Its points are joined. */
+  | 'joined'
+  /** It has no x and y axis. */
+  | 'no axes'
+  /** Its values are drawn from zero. */
+  | 'from zero'
+  /** It shows parts of a whole. */
+  | 'whole'
+  /** Two rows with the same x would be drawn as one, or over each other. */
+  | 'single'
+  /** It shows rows without --x. */
+  | 'optional x'
+  /** It has no --x. */
+  | 'no x'
+  /** Its values are elsewhere, or it counts. */
+  | 'optional y'
+  /** It shows one column of --y. */
+  | 'one y'
+  /** It shows two columns of --y: from and to. */
+  | 'two y'
+  /** Its --y is an axis, which can have labels or dates. */
+  | 'axis y'
+  /** It shows how often values occur. */
+  | 'spread'
+  /** It is drawn of slices. */
+  | 'slices'
+  /** It is drawn of cells, colored by a value. */
+  | 'cells'
+  /** Its traces say that it is of this type: see `typeOf`. Of others, `layout.meta.chart` says it. */
+  | 'known by traces'
+
 const AXES = ['logX', 'logY', 'rangeX', 'rangeY', 'formatY', 'unit', 'mark', 'band'] as const
 const GROUPS = ['by', 'facet', 'top'] as const
 const SUMS = ['aggregate', 'per', 'zone'] as const
@@ -15,64 +48,72 @@ const PARTS = ['text', 'top', 'aggregate'] as const
 const CELLS = [...AXES, ...SUMS, 'color'] as const
 const SPANS = ['rangeX', 'rangeY', 'formatY', 'unit', 'mark', 'band', 'text'] as const
 
-/** The types of charts that are made from the columns of a grid, with the options of each. */
-const takenBy = {
-  scatter: [...POINTS, 'color', 'size', 'angle', 'trend', 'animate'],
-  line: [...POINTS, 'trend'],
-  step: POINTS,
-  area: [...AXES, ...GROUPS, ...SUMS, 'text', 'stack'],
-  bar: [...POINTS, 'stack', 'horizontal', 'animate'],
-  dot: [...POINTS, 'animate', 'horizontal'],
-  range: [...SPANS, 'horizontal'],
-  dumbbell: [...SPANS, 'horizontal'],
-  timeline: [...SPANS, 'by', 'top'],
-  pyramid: ['formatY', 'unit', 'text', 'aggregate'],
-  lollipop: [...AXES, ...GROUPS, ...SUMS, 'text', 'labels', 'horizontal'],
-  box: BOXES,
-  violin: BOXES,
-  strip: BOXES,
-  ridgeline: ['rangeX', 'rangeY', 'unit', 'formatY'],
-  histogram: [...BOXES, 'stack'],
-  ecdf: ['by', 'top', 'logX', 'rangeX', 'unit', 'mark'],
-  histogram2d: [...AXES, 'facet'],
-  heatmap: CELLS,
-  contour: CELLS,
-  pie: PARTS,
-  donut: PARTS,
-  treemap: ['text', 'parent', 'id'],
-  sunburst: ['text', 'parent', 'id'],
-  funnel: ['text', 'labels', ...AXES],
-  waterfall: ['text', 'labels', ...AXES],
-  candlestick: ['text', ...AXES],
-  ohlc: ['text', ...AXES],
-  map: ['lat', 'lon', 'color', 'size', 'angle', 'text', 'by'],
-  choropleth: ['text', 'unit', 'formatY'],
-  scatter3d: ['z', 'color', 'text', 'by'],
-  surface: ['z'],
-  parallel: ['color'],
-  splom: ['color', 'text', 'by', 'top'],
-  radar: ['by', 'top', 'rangeY'],
-  table: [],
-  indicator: ['aggregate', 'unit', 'formatY'],
-} as const satisfies Record<string, readonly Taken[]>
+/** A type of chart: the options that it takes, and its traits. */
+type Row = readonly [options: readonly Taken[], ...traits: Trait[]]
 
-export type ChartType = keyof typeof takenBy
+/** The types of charts that are made from the columns of a grid. */
+const rows = {
+  scatter: [[...POINTS, 'color', 'size', 'angle', 'trend', 'animate'], 'known by traces'],
+  line: [[...POINTS, 'trend'], 'joined', 'known by traces'],
+  step: [POINTS, 'joined'],
+  area: [
+    [...AXES, ...GROUPS, ...SUMS, 'text', 'stack'],
+    ...(['joined', 'from zero', 'known by traces'] as const),
+  ],
+  bar: [
+    [...POINTS, 'stack', 'horizontal', 'animate'],
+    ...(['from zero', 'single', 'known by traces'] as const),
+  ],
+  dot: [[...POINTS, 'animate', 'horizontal']],
+  range: [[...SPANS, 'horizontal'], 'single', 'two y'],
+  dumbbell: [[...SPANS, 'horizontal'], 'single', 'two y'],
+  timeline: [[...SPANS, 'by', 'top'], 'two y', 'axis y'],
+  pyramid: [['formatY', 'unit', 'text', 'aggregate'], 'whole', 'single', 'two y'],
+  lollipop: [[...AXES, ...GROUPS, ...SUMS, 'text', 'labels', 'horizontal'], 'from zero', 'single'],
+  box: [BOXES, 'optional x', 'known by traces'],
+  violin: [BOXES, 'optional x', 'known by traces'],
+  strip: [BOXES, 'optional x'],
+  ridgeline: [['rangeX', 'rangeY', 'unit', 'formatY']],
+  histogram: [[...BOXES, 'stack'], 'spread', 'optional y', 'known by traces'],
+  ecdf: [['by', 'top', 'logX', 'rangeX', 'unit', 'mark'], 'spread', 'optional y'],
+  histogram2d: [[...AXES, 'facet'], 'axis y', 'one y'],
+  heatmap: [CELLS, 'cells', 'known by traces'],
+  contour: [CELLS, 'cells'],
+  pie: [PARTS, 'no axes', 'slices', 'whole', 'single', 'one y', 'known by traces'],
+  donut: [PARTS, 'no axes', 'slices', 'whole', 'single', 'one y'],
+  treemap: [['text', 'parent', 'id'], 'no axes', 'whole', 'single', 'one y', 'optional y'],
+  sunburst: [['text', 'parent', 'id'], 'no axes', 'whole', 'single', 'one y', 'optional y'],
+  funnel: [['text', 'labels', ...AXES], 'from zero', 'whole', 'single'],
+  waterfall: [['text', 'labels', ...AXES], 'from zero', 'single', 'one y'],
+  candlestick: [['text', ...AXES], 'single'],
+  ohlc: [['text', ...AXES], 'single'],
+  map: [
+    ['lat', 'lon', 'color', 'size', 'angle', 'text', 'by'],
+    ...(['no axes', 'optional x', 'optional y'] as const),
+  ],
+  choropleth: [['text', 'unit', 'formatY'], 'no axes', 'single', 'one y'],
+  scatter3d: [['z', 'color', 'text', 'by'], 'no axes', 'axis y', 'one y'],
+  surface: [['z'], 'no axes'],
+  parallel: [['color'], 'no axes', 'no x'],
+  splom: [['color', 'text', 'by', 'top'], 'no axes', 'optional x'],
+  radar: [['by', 'top', 'rangeY'], 'no axes', 'single'],
+  table: [[], 'no axes', 'no x', 'axis y'],
+  indicator: [['aggregate', 'unit', 'formatY'], 'no axes', 'no x', 'one y'],
+} as const satisfies Record<string, Row>
 
-export const chartTypes = Object.keys(takenBy) as [ChartType, ...ChartType[]]
+export type ChartType = keyof typeof rows
+
+export const chartTypes = Object.keys(rows) as [ChartType, ...ChartType[]]
 
 /** The types, and `auto`: chosen from the columns. */
 export const chartChoices = ['auto', ...chartTypes] as [typeof AUTO, ...ChartType[]]
 
 export function takes(type: ChartType, option: Taken): boolean {
-  return (takenBy[type] as readonly Taken[]).includes(option)
+  return (rows[type][0] as readonly Taken[]).includes(option)
 }
 
-export function isPie(type: ChartType): boolean {
-  return type === 'pie' || type === 'donut'
-}
-
-export function isCells(type: ChartType): boolean {
-  return type === 'heatmap' || type === 'contour'
+export function hasTrait(type: ChartType, trait: Trait): boolean {
+  return (rows[type] as Row).includes(trait)
 }
 
 /** The types that can have an option. */
@@ -81,37 +122,6 @@ export function typesWith(option: Taken): ChartType[] {
 }
 
 /** Options that only some types have. */
-export const typedOptions: readonly Taken[] = [...new Set(Object.values(takenBy).flat())]
-
-/** Types whose points are joined. */
-export const LINES: ReadonlySet<ChartType> = new Set(['line', 'step', 'area'])
-
-/** Types that have no x and y axis. */
-export const WITHOUT_AXES: ReadonlySet<ChartType> = new Set([
-  'pie',
-  'donut',
-  'treemap',
-  'sunburst',
-  'map',
-  'choropleth',
-  'scatter3d',
-  'surface',
-  'parallel',
-  'splom',
-  'radar',
-  'table',
-  'indicator',
-])
-
-/** Types whose traces say which of them they are: see `typeOf`. Of others, `layout.meta.chart` says it. */
-export const KNOWN_BY_TRACES: ReadonlySet<ChartType> = new Set([
-  'scatter',
-  'line',
-  'bar',
-  'area',
-  'box',
-  'violin',
-  'histogram',
-  'heatmap',
-  'pie',
-])
+export const typedOptions: readonly Taken[] = [
+  ...new Set(Object.values(rows).flatMap(([options]) => options)),
+]

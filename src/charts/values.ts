@@ -4,7 +4,7 @@ import type { ColumnDescription } from '../contract/resources/index.ts'
 import { nameText } from '../query/index.ts'
 import { type ChartOptions, type Column, MOST_LABELS, MOST_SERIES, TOP_SERIES } from './options.ts'
 import type { Facts } from './spec.ts'
-import { type ChartType, isPie, takes } from './types.ts'
+import { type ChartType, hasTrait, takes } from './types.ts'
 
 /** What charts ask of a service. */
 export interface ChartClient {
@@ -169,7 +169,7 @@ export class ChartValues {
 
   /** Throws if a text axis has more labels than anybody reads. A pie puts the smallest together. */
   async assertFewLabels({ name, type }: Column): Promise<void> {
-    if (this.options.top !== undefined || type !== 'text' || isPie(this.type)) return
+    if (this.options.top !== undefined || type !== 'text' || hasTrait(this.type, 'slices')) return
     const found = await this.distinct(name)
     if (!found || found.distinct <= MOST_LABELS) return
     const hasTop = takes(this.type, 'top')

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { chartOptions, flagOf, optionNames } from '../../charts/options.ts'
 import { chartChoices } from '../../charts/types.ts'
 import { resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -11,7 +12,6 @@ import { once } from '../../json/index.ts'
 import { chartFor } from '../charts/charts.ts'
 import { figureBody } from '../charts/create.ts'
 import { aboutLocalFile, isFigureFile, readFigure } from '../charts/figures.ts'
-import { chartOptions } from '../charts/options.ts'
 import { inUsualTheme } from '../charts/usual-theme.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../core/define.ts'
@@ -67,12 +67,10 @@ export const command = defineCommand({
       theme: options.dark ? ('dark' as const) : undefined,
     }
     const isData = !isFile && (await isDataFileHere(source))
-    const lost = [{ flags: '--plot <type>' }, ...chartOptions]
-      .map(({ flags }) => flags.split(' ')[0].slice(2))
-      .find((flag) => flag in options)
+    const lost = (['plot', ...optionNames] as const).find((name) => name in options)
     if (!isData) refuseReadingOptions(options)
     if (lost !== undefined && !isData)
-      throw new Problem('usage', `--${lost} is for data files of this machine`)
+      throw new Problem('usage', `${flagOf(lost)} is for data files of this machine`)
     const { image, name } = isFile
       ? await drawFile(context, source, wanted)
       : isData

@@ -1,6 +1,7 @@
 import { figureOf } from '../../charts/charts.ts'
 import { type Figure, isSameFigure } from '../../charts/figure.ts'
 import type { ChartOptions } from '../../charts/options.ts'
+import { chartOptions, optionNames, wordsOf } from '../../charts/options.ts'
 import { gridIn, rechart } from '../../charts/rechart.ts'
 import { colorKey, groupingsIn, withStyle } from '../../charts/series-color.ts'
 import { specOf } from '../../charts/stored.ts'
@@ -12,9 +13,8 @@ import type { GridMeta } from '../../contract/resources/index.ts'
 import { quoted } from '../../contract/shell.ts'
 import { type Change, changed, isColor, readChange } from '../charts/attributes.ts'
 import { changeFigure, storedFigure } from '../charts/change.ts'
-import { chartOptions, wordsOf } from '../charts/options.ts'
 import { themeNamed } from '../charts/themes.ts'
-import { camelCase, defineCommand, type Option } from '../core/define.ts'
+import { defineCommand, type Option } from '../core/define.ts'
 import { object } from '../core/prints.ts'
 import { changedView } from '../output/view.ts'
 
@@ -60,11 +60,8 @@ export const set = defineCommand({
       ...unset.map((path) => ({ path })),
       ...sizes.map(([name, value]) => ({ path: `layout.${name}`, value })),
     ]
-    const names = chartOptions.map(
-      ({ flags }) => camelCase(flags.split(' ')[0].slice(2)) as keyof ChartOptions,
-    )
-    const options: ChartOptions = Object.fromEntries(names.map((name) => [name, others[name]]))
-    const isChart = type !== undefined || names.some((name) => options[name] !== undefined)
+    const options: ChartOptions = Object.fromEntries(optionNames.map((name) => [name, others[name]]))
+    const isChart = type !== undefined || optionNames.some((name) => options[name] !== undefined)
     if (changes.length === 0 && colorOf.length === 0 && !isChart)
       throw new Problem('usage', 'nothing to change', {
         hint: 'Give options of plot create, such as --title, or attributes, such as layout.xaxis.title.text=Year.',

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { chartOptions, flagOf, optionNames } from '../../charts/options.ts'
 import { chartChoices } from '../../charts/types.ts'
 import { type Client, resolve, resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -12,7 +13,6 @@ import {
   plotConflictRules,
 } from '../charts/create.ts'
 import { figureName, readFigure, readFigures } from '../charts/figures.ts'
-import { chartOptions } from '../charts/options.ts'
 import { inUsualTheme } from '../charts/usual-theme.ts'
 import type { Context } from '../core/context.ts'
 import {
@@ -94,11 +94,8 @@ const create = defineCommand({
       await context.noteLinks()
       return { one: made, view: chartView }
     }
-    const chart = [...chartOptions, { flags: '--type <type>' }].map(({ flags }) =>
-      flags.split(' ')[0].slice(2),
-    )
-    const lost = chart.find((flag) => options[flag as keyof typeof options] !== undefined)
-    if (lost) throw new Problem('usage', `--${lost} can only be used with --grid`)
+    const lost = ([...optionNames, 'type'] as const).find((name) => options[name] !== undefined)
+    if (lost) throw new Problem('usage', `${flagOf(lost)} can only be used with --grid`)
     if (figures.length === 0)
       throw new Problem('usage', 'no figure was given', {
         hint: 'Give files with figures (JSON, or HTML as Plotly writes it), or --grid.',

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { typeName } from '../../charts/columns.ts'
+import { chartOptions, flagOf, optionNames, wordsOf } from '../../charts/options.ts'
 import { type AUTO, type ChartType, chartChoices } from '../../charts/types.ts'
 import { type Client, lookupIfThere } from '../../client/index.ts'
 import { counted } from '../../contract/closest.ts'
@@ -13,7 +14,6 @@ import type { GridMeta } from '../../contract/resources/index.ts'
 import { filetypeName } from '../../contract/resources/index.ts'
 import { chartFor, checkChart } from '../charts/charts.ts'
 import { assertOwnNames } from '../charts/create.ts'
-import { chartOptions, wordsOf } from '../charts/options.ts'
 import { createOrUpdateChart, presentOptions } from '../charts/update.ts'
 import { annotated, provenanceOf, provenanceText } from '../core/ci.ts'
 import type { Context } from '../core/context.ts'
@@ -186,8 +186,8 @@ export const command = defineCommand({
     if (files.some(({ file }) => file === '-') && name === undefined && !dryRun) {
       throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
     }
-    const lost = plot === undefined && chartOptions.find(({ flags }) => flagOf(flags) in options)
-    if (lost) throw new Problem('usage', `--${flagOf(lost.flags)} can only be used with --plot`)
+    const lost = plot === undefined && optionNames.find((name) => name in options)
+    if (lost) throw new Problem('usage', `${flagOf(lost)} can only be used with --plot`)
     if (skipped.length > 0)
       context.messages.note(
         `${counted(skipped.length, 'file')} ${skipped.length === 1 ? 'was' : 'were'} skipped, not data: ${someOf(skipped)}`,
@@ -366,10 +366,6 @@ async function recordProvenance(context: Context, { fid }: Made, provenance: obj
   const client = await context.client()
   const { metadata } = await client.call('files.get', { fid })
   await client.call('files.update', { fid, json: { metadata: { ...metadata, provenance } } })
-}
-
-function flagOf(flags: string): string {
-  return flags.split(' ')[0].slice(2)
 }
 
 /** Maximum size of a file whose chart is tried before it is sent, in bytes: reading it twice takes longer than it is worth. */

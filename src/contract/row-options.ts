@@ -1,11 +1,9 @@
-import type { Option } from './define.ts'
-
-/** Which rows a command reads: see docs/queries.md. The service evaluates both. */
+/** Options that choose and sort rows: see docs/queries.md. The service evaluates both. */
 export const whereOption = {
   flags: '--where <condition>',
   description: "only rows for which this is true: temp > 20 and city in ('Oslo', 'Rome')",
-} as const satisfies Option
+} as const
 export const sortOption = {
   flags: '--sort <columns>',
   description: 'sort rows by these columns, comma-separated; a minus sign means descending: -date,city',
-} as const satisfies Option
+} as const
