@@ -61,8 +61,7 @@ export class Chart {
         hint: `Columns: ${listed(this.names)}`,
       })
     }
-    const names = this.names
-    const columns = columnNames(given, names).map((name) => this.column('--y', name)!)
+    const columns = this.columns('--y', given)
     if (hasTrait(this.type, 'one y') && columns.length > 1)
       throw new Problem('usage', `--y: a ${this.type} shows one column`)
     if (!hasTrait(this.type, 'spread') && !isAxis && !isCount)
@@ -70,10 +69,14 @@ export class Chart {
     return columns
   }
 
+  /** The columns of an option, comma-separated. */
+  columns(flag: string, given: string | undefined): Column[] {
+    return given === undefined ? [] : columnNames(given, this.names).map((name) => this.column(flag, name)!)
+  }
+
   /** The columns of --y2: they hold numbers. */
   async secondColumns(given: string): Promise<Column[]> {
-    const names = this.names
-    const columns = columnNames(given, names).map((name) => this.column('--y2', name)!)
+    const columns = this.columns('--y2', given)
     for (const column of columns) await this.assertNumbers('--y2', column)
     return columns
   }

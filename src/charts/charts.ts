@@ -6,7 +6,7 @@ import { axisSettings } from './axes.ts'
 import { Chart } from './chart.ts'
 import { columnNames, nameInList } from './columns.ts'
 import type { Attributes, Figure } from './figure.ts'
-import { shapesOf } from './marks.ts'
+import { notesOf, shapesOf } from './marks.ts'
 import { SOURCE } from './names.ts'
 import {
   type ChartGrid,
@@ -35,32 +35,38 @@ export async function chartOf(
   note: (text: string) => void = () => {},
   facts?: Facts,
 ): Promise<Figure> {
-  const options = withoutNone(given)
+  const known = withoutNone(given)
+  // Of one column, the order is that of its values.
+  const isSort = grid.cols.some(({ name }) => name === known.order)
+  const options = isSort ? { ...known, sort: known.order, order: undefined } : known
   const { aggregate, top } = options
   const values = new ChartValues(client, grid.fid, type, options, note, facts)
   const chart = new Chart(values, grid, type)
   assertTaken(type, options)
   const columns = await columnsOf(chart, type, options)
-  const { x, ys, by, facet } = columns
+  const { x, ys, by, facets, symbol, dash } = columns
+  const isFaceted = facets.length > 0
   if (aggregate && columns.error)
     throw new Problem(
       'usage',
       '--error and --aggregate cannot be used together: error bars belong to single rows',
     )
-  if (facet && options.horizontal)
+  if (facets.length > 2) throw new Problem('usage', '--facet has one column, or two: rows and columns')
+  if (isFaceted && options.horizontal)
     throw new Problem('usage', '--facet and --horizontal cannot be used together')
   for (const flag of ['y2', 'animate'] as const)
     if (options.horizontal && options[flag] !== undefined)
       throw new Problem('usage', `--horizontal and --${flag} cannot be used together`)
   if (type === 'ecdf')
     for (const column of x ? [x, ...ys] : ys) await chart.number(x === column ? '--x' : '--y', column.name)
-  if (facet && options.y2 !== undefined)
+  if (isFaceted && options.y2 !== undefined)
     throw new Problem('usage', '--facet and --y2 cannot be used together: small charts have one axis')
   if (options.trend === 'linear' && (x?.type === 'text' || x?.type === 'boolean'))
     throw new Problem('usage', '--trend linear needs numbers or dates on the x axis', {
       hint: 'Labels have no distance from each other. --trend mean:3 follows the points in their order.',
     })
-  if (facet && columns.animate) throw new Problem('usage', '--facet and --animate cannot be used together')
+  if (isFaceted && columns.animate)
+    throw new Problem('usage', '--facet and --animate cannot be used together')
   const isMap = hasTrait(type, 'cells') && (options.color !== undefined || aggregate === 'count')
   if (aggregate && !x && type !== 'indicator')
     throw new Problem('usage', '--aggregate needs --x: rows with the same x become one point')
@@ -72,15 +78,19 @@ export async function chartOf(
     throw new Problem('usage', '--top needs --x, and one column of --y')
   if (top === 0) throw new Problem('usage', '--top must be at least 1')
   const selected = chart.selection(options)
-  await values.prepare([x, by, facet, ...ys.slice(0, 1)])
+  await values.prepare([x, by, ...facets, ...ys.slice(0, 1)])
   await assertReadable(values, type, options, columns, isMap)
 
   if (x) await values.assertMarked(x)
+  await values.assertHighlighted(by, x, ys)
   const layout = layoutOf(type, options, columns, isMap)
-  const isUnsorted = hasTrait(type, 'joined') && !by && !facet && !aggregate && (await values.isUnsorted(x))
+  const isUnsorted =
+    hasTrait(type, 'joined') && !by && !dash && !isFaceted && !aggregate && (await values.isUnsorted(x))
   const sources = {
     by: chart.reference(by),
-    facet: chart.reference(facet),
+    facets: facets.map((column) => chart.reference(column)!),
+    style: symbol ? ('symbol' as const) : dash && ('dash' as const),
+    styled: chart.reference(symbol ?? dash),
     animate: chart.reference(columns.animate),
   }
   const transforms = transformsOf(type, sources, selected, options, { x, y: ys[0] }, isUnsorted)
@@ -113,7 +123,7 @@ export async function chartOf(
   const { data, layout: complete } = await withSecond(chart, whole, options, columns, transforms)
   return {
     data,
-    layout: { ...complete, meta: { ...complete.meta, spec: specText(type, options, chart, values) } },
+    layout: { ...complete, meta: { ...complete.meta, spec: specText(type, known, chart, values) } },
   }
 }
 
@@ -182,7 +192,9 @@ async function columnsOf(chart: Chart, type: ChartType, options: ChartOptions): 
     error: await chart.number('--error', options.error),
     text: chart.column('--text', options.text),
     by: chart.column('--by', options.by),
-    facet: chart.column('--facet', options.facet),
+    facets: chart.columns('--facet', options.facet),
+    symbol: chart.column('--symbol', options.symbol),
+    dash: chart.column('--dash', options.dash),
     animate: chart.column('--animate', options.animate),
     parent: chart.column('--parent', options.parent),
     id: chart.column('--id', options.id),
@@ -196,16 +208,15 @@ async function assertReadable(
   values: ChartValues,
   type: ChartType,
   { aggregate, stack, logX, logY }: ChartOptions,
-  { x, ys, by, facet, animate, id }: Drawn,
+  { x, ys, by, facets, dash, animate, id }: Drawn,
   isMap: boolean,
 ): Promise<void> {
-  if (facet) await values.assertFewFacets(facet)
+  if (facets.length > 0) await values.assertFewFacets(facets)
   if (animate) await values.assertFewFrames(animate)
   if (by) await values.noteOthers(by)
   const hasAxis = !hasTrait(type, 'no axes') || hasTrait(type, 'slices') || type === 'radar'
   if (x && hasAxis && type !== 'scatter' && type !== 'histogram') await values.assertFewLabels(x)
-  if (!aggregate && x && hasTrait(type, 'single') && !facet && !animate)
-    await values.assertSingle(id ?? x, by)
+  if (!aggregate && x && hasTrait(type, 'single')) await values.assertSingle(id ?? x, by, ...facets, animate)
   if (!aggregate && x && isMap) await values.assertSingle(x, ys[0])
   const isSeveral = by !== undefined || ys.length > 1
   const isStacked = stack === undefined ? type === 'area' && isSeveral : stack !== 'none'
@@ -237,7 +248,8 @@ async function assertReadable(
     throw new Problem('usage', '--stack percent: of one series, each part is the whole', {
       hint: 'Give several columns with --y, or the series with --by.',
     })
-  if (!aggregate && x && hasTrait(type, 'joined') && !facet) await values.noteRepeated(x, by)
+  if (!aggregate && x && hasTrait(type, 'joined') && facets.length === 0 && !dash)
+    await values.noteRepeated(x, by)
   if (logX && x) await values.noteLogarithms([x], '--log-x')
   if (logY && !aggregate) await values.noteLogarithms(ys, '--log-y')
 }
@@ -245,7 +257,7 @@ async function assertReadable(
 function layoutOf(
   type: ChartType,
   options: ChartOptions,
-  { x, ys, by, color }: Drawn,
+  { x, ys, by, color, facets }: Drawn,
   isMap: boolean,
 ): Attributes {
   const { aggregate } = options
@@ -257,7 +269,11 @@ function layoutOf(
   const colored = color && spoken(color.name)
   const shown =
     hasTrait(type, 'cells') && colored ? (aggregate ? computedOf(aggregate, colored) : colored) : computed
-  const layout: Attributes = titleOf(type, options, shown ?? names)
+  const layout: Attributes = titleOf(
+    type,
+    { ...options, facets: facets.map(({ name }) => name) },
+    shown ?? names,
+  )
   layout.xaxis = x && { ...titledAxis(x, options, true), ...orderOf(x, ys[0], type, options) }
   if (aggregate && !isMap) layout.yaxis = ys.length > 1 ? undefined : { title: { text: computed } }
   else
@@ -270,13 +286,16 @@ function layoutOf(
   const settings = axisSettings(type, options, x)
   if (Object.keys(settings.x).length > 0) layout.xaxis = { ...layout.xaxis, ...settings.x }
   if (Object.keys(settings.y).length > 0) layout.yaxis = { ...layout.yaxis, ...settings.y }
-  if (ys.length > 1 || by) layout.showlegend = true
+  if (ys.length > 1 || by || options.symbol || options.dash) layout.showlegend = true
   layout.shapes = shapesOf(options, x)
   if (!hasTrait(type, 'known by traces')) layout.meta = { ...layout.meta, chart: type }
   // The axes are exchanged where the chart is drawn: what is evaluated before does not depend on it.
   if (options.horizontal) layout.meta = { ...layout.meta, horizontal: true }
   if (by && x && (type === 'box' || type === 'violin')) layout[`${type}mode`] = 'group'
-  if (options.source !== undefined) layout.annotations = [sourceOf(options.source)]
+  const texts = [...notesOf(options, x), ...(options.source === undefined ? [] : [sourceOf(options.source)])]
+  if (texts.length > 0) layout.annotations = texts
+  if (options.highlight) layout.meta = { ...layout.meta, highlight: options.highlight }
+  if (options.scale && options.scale !== 'linear') layout.meta = { ...layout.meta, scale: options.scale }
   return layout
 }
 
@@ -379,11 +398,13 @@ function orderOf(
   along: Column,
   drawn: Column | undefined,
   type: ChartType,
-  { sort, aggregate }: ChartOptions,
-): { categoryorder?: string } {
+  { sort, aggregate, order }: ChartOptions,
+): { categoryorder?: string; categoryarray?: string[] } {
   const keys = sort === undefined || hasTrait(type, 'slices') ? [] : parseSort(sort)
   const key = keys.find(({ name }) => name === along.name || name === drawn?.name)
   const isLabels = along.type === 'text' || along.type === 'boolean' || along.type === 'empty'
+  if (order !== undefined && isLabels)
+    return { categoryorder: 'array', categoryarray: columnNames(order).map((label) => escapedMarkup(label)) }
   if (!isLabels && (key || (aggregate && keys.length > 0)) && type !== 'heatmap')
     throw new Problem(
       'usage',
@@ -402,7 +423,7 @@ function orderOf(
  * The title of a chart: the given one, or one that says what its columns are, which `meta.title` repeats, so that it is
  * known from one that somebody wrote. `--title none` is none.
  */
-function titleOf(type: ChartType, options: ChartOptions, shown: string): Attributes {
+function titleOf(type: ChartType, options: Titled, shown: string): Attributes {
   const { title, subtitle } = options
   const meta = { theme: 'gridline' }
   const under = subtitle === undefined ? {} : { subtitle: { text: subtitle } }
@@ -412,15 +433,18 @@ function titleOf(type: ChartType, options: ChartOptions, shown: string): Attribu
   return { title: { text, ...under }, meta: { ...meta, title: text } }
 }
 
-function defaultTitle(type: ChartType, options: ChartOptions, shown: string): string {
-  const { x, y, z, per, by, facet, lat, size, color } = options
+/** Options, with the columns of --facet. */
+type Titled = ChartOptions & { facets: readonly string[] }
+
+function defaultTitle(type: ChartType, options: Titled, shown: string): string {
+  const { x, y, z, per, by, facets, symbol, dash, lat, size, color } = options
   const isSpread = type === 'histogram' || type === 'histogram2d'
   const along = isSpread
     ? []
     : type === 'scatter3d' || type === 'surface'
       ? [z === undefined ? undefined : shown, x]
       : [per === undefined ? x : undefined, hasTrait(type, 'cells') ? y : undefined]
-  const names = [...new Set([...along, by, facet])].flatMap((name) =>
+  const names = [...new Set([...along, by, symbol, dash, ...facets])].flatMap((name) =>
     name === undefined ? [] : [spoken(name)],
   )
   const what = isSpread

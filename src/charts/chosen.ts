@@ -43,7 +43,10 @@ export function optionsOf(figure: Figure, grid: ChartGrid): { type: ChartType; o
   const transforms: Attributes[] = Array.isArray(first.transforms) ? first.transforms : []
   const of = (kind: string, more: (one: Attributes) => boolean = () => true) =>
     transforms.find((one) => one.type === kind && more(one))
-  const by = of('groupby', ({ facet, animate }) => facet !== true && animate !== true)
+  const by = of(
+    'groupby',
+    ({ facet, animate, hue }) => facet !== true && animate !== true && hue === undefined,
+  )
   const func = of('aggregate')?.aggregations?.[0]?.func ?? of('cells')?.func
   const rows = of('rows')
   const orders = transforms.filter((one) => one.type === 'order')

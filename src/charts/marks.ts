@@ -1,6 +1,8 @@
 import { Problem } from '../contract/errors.ts'
+import { escapedMarkup } from '../contract/markup.ts'
 import { instantOf } from '../json/index.ts'
 import type { Attributes } from './figure.ts'
+import { NOTE } from './names.ts'
 import type { ChartOptions, Column } from './options.ts'
 
 /** Names of the shapes that options make, so that they are known among others. */
@@ -55,6 +57,47 @@ export function shapesOf(
   return shapes.length > 0 ? shapes : undefined
 }
 
+/** The annotations of `--note`. Throws `usage`. */
+export function notesOf({ note = [], logX, logY }: ChartOptions, x: Column | undefined): Attributes[] {
+  return note.map((given) => {
+    const value = valuePattern(hasLabels(x))
+    const [, across, up, text] =
+      new RegExp(`^\\s*(${value})\\s*,\\s*(${valuePattern(false)})\\s*:(.+)$`, 's').exec(given) ?? []
+    const refuse = (): Problem =>
+      new Problem('usage', `--note ${given}: expected X,Y:TEXT, where Y is a number`, {
+        hint: "For example: '2024-03-01,120:Launch'",
+      })
+    if (text === undefined) throw refuse()
+    const [left, top] = [placeIn(across, hasLabels(x), refuse), placeIn(up, false, refuse)]
+    // plotly.js places annotations on a logarithmic axis by their exponents.
+    const placed = (place: string | number, isLog: boolean | undefined): string | number =>
+      isLog ? Math.log10(Number(place)) : place
+    return {
+      ...{ name: NOTE, text: escapedMarkup(text.trim()), x: placed(left, logX), y: placed(top, logY) },
+      ...{ xref: 'x', yref: 'y', showarrow: true, arrowhead: 2, arrowsize: 0.8, arrowwidth: 1.5 },
+      ...{ arrowcolor: MARK_COLOR, ax: 0, ay: -36, font: { size: 12 } },
+    }
+  })
+}
+
+function hasLabels(x: Column | undefined): boolean {
+  return x?.type === 'text' || x?.type === 'boolean'
+}
+
+/** A value as it is typed in a place: a number, a date, a time, or a label. */
+function valuePattern(isLabel: boolean): string {
+  return isLabel
+    ? '[^,:]+'
+    : String.raw`-?[\d.]+(?:[eE][-+]?\d+)?|\d{1,4}-\d{2}(?:-\d{2}(?:[T ]\d{2}(?::\d{2}(?::\d{2}(?:\.\d+)?)?)?)?)?`
+}
+
+function placeIn(text: string, isLabel: boolean, refuse: () => Problem): string | number {
+  const number = Number(text)
+  if (!isLabel && text.trim() !== '' && Number.isFinite(number)) return number
+  if (!isLabel && Number.isNaN(instantOf(text))) throw refuse()
+  return text.trim()
+}
+
 /** The whole width or height of the plot. */
 const BOTH = { x0: 0, x1: 1, y0: 0, y1: 1 }
 
@@ -80,21 +123,14 @@ function placeOf(flag: string, given: string, count: 1 | 2, x: Column | undefine
     )
   const [, axis, rest] = /^\s*([xy])\s*=\s*(.+)$/s.exec(given) ?? []
   if (axis === undefined) throw refuse()
-  const isLabels = axis === 'x' && (x?.type === 'text' || x?.type === 'boolean')
-  const value = isLabels
-    ? '[^,:]+'
-    : String.raw`-?[\d.]+(?:[eE][-+]?\d+)?|\d{1,4}-\d{2}(?:-\d{2}(?:[T ]\d{2}(?::\d{2}(?::\d{2}(?:\.\d+)?)?)?)?)?`
+  const isLabels = axis === 'x' && hasLabels(x)
+  const value = valuePattern(isLabels)
   const pattern = count === 1 ? `^(${value})(?::(.*))?$` : `^(${value}),\\s*(${value})(?::(.*))?$`
   const found = new RegExp(pattern, 's').exec(rest.trim())
   if (!found) throw refuse()
   const [from, to] = count === 1 ? [found[1], found[1]] : [found[1], found[2]]
   const label = found[count + 1]?.trim()
-  const read = (text: string): string | number => {
-    const number = Number(text)
-    if (!isLabels && text.trim() !== '' && Number.isFinite(number)) return number
-    if (!isLabels && Number.isNaN(instantOf(text))) throw refuse()
-    return text.trim()
-  }
+  const read = (text: string): string | number => placeIn(text, isLabels, refuse)
   return { axis: axis as 'x' | 'y', from: read(from), to: read(to), label: label || undefined }
 }
 

@@ -1,6 +1,6 @@
 import { type Attributes, defined, type Figure, isObject, isSame, tracesOf, typeOf } from './figure.ts'
 import { BAND, MARK } from './marks.ts'
-import { SOURCE } from './names.ts'
+import { NOTE, SOURCE } from './names.ts'
 import type { ChartOptions } from './options.ts'
 import { withColorOf } from './series-color.ts'
 import { withoutComputed } from './words.ts'
@@ -63,7 +63,7 @@ class Merge {
   private value(path: string, current: unknown, base: unknown, made: unknown): unknown {
     if (this.said.includes(path) || isSame(current, base)) return made
     if (path === 'layout.shapes') return ownLast(current, base, made, [MARK, BAND])
-    if (path === 'layout.annotations') return ownLast(current, base, made, [SOURCE])
+    if (path === 'layout.annotations') return ownLast(current, base, made, [NOTE, SOURCE])
     if (path === 'data.transforms') return this.transforms(current, base, made)
     if (isObject(current) && (isObject(made) || isObject(base))) {
       const next = this.members(path, current, objectOf(base), objectOf(made))
@@ -159,8 +159,9 @@ function ownLast(current: unknown, base: unknown, made: unknown, names: readonly
 function byKey(list: unknown): Map<string, Attributes> {
   const found = new Map<string, Attributes>()
   for (const one of Array.isArray(list) ? list.filter(isObject) : []) {
-    const { type, facet, animate } = one
-    const kind = facet === true ? 'facet' : animate === true ? 'animate' : String(type)
+    const { type, facet, animate, hue } = one
+    const kind =
+      facet === true ? 'facet' : animate === true ? 'animate' : hue !== undefined ? 'style' : String(type)
     let key = kind
     for (let k = 2; found.has(key); k++) key = `${kind} ${k}`
     found.set(key, one)

@@ -1,5 +1,8 @@
 /** The annotation that names where the data comes from. Options make it, and the look places it. */
 export const SOURCE = 'gridline-source'
 
+/** The annotations of `--note`. */
+export const NOTE = 'gridline-note'
+
 /** Label of rows without a label, and name of the series of rows without a category. */
 export const NO_LABEL = '(none)'

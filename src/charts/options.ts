@@ -5,6 +5,9 @@ import { quoted } from '../contract/shell.ts'
 /** What `--aggregate` computes of the rows with the same x. */
 export const aggregateFunctions = ['sum', 'mean', 'median', 'min', 'max', 'count', 'first', 'last'] as const
 
+/** How numbers become colors. */
+export const colorScales = ['linear', 'diverging', 'log', 'steps'] as const
+
 /** Periods that dates are put together in. */
 export const periods = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const
 /** Series of a chart, as the service draws them. */
@@ -59,6 +62,13 @@ const table = {
     '--color <column>',
     'column of numbers that colors the points of a scatter or the cells of a heatmap',
   ),
+  scale: text(
+    '--scale <kind>',
+    'how --color is shown: linear, diverging (two colors that part at zero), log or steps',
+    { choices: colorScales },
+  ),
+  symbol: column('--symbol <column>', 'column whose values become symbols of the points of a scatter'),
+  dash: column('--dash <column>', 'column whose values become dashes of lines'),
   angle: column(
     '--angle <column>',
     'column of numbers that turns the points of a scatter or a map to arrows, in degrees clockwise from the top',
@@ -68,9 +78,9 @@ const table = {
   y2: columns('--y2 <columns>', 'columns of numbers drawn as lines on a second y axis'),
   text: column('--text <column>', 'column with the text shown for each point'),
   by: column('--by <column>', 'column whose values become series of their own, such as the city of each row'),
-  facet: column(
-    '--facet <column>',
-    'column whose values become small charts of their own, with the same scales',
+  facet: columns(
+    '--facet <columns>',
+    'column whose values become small charts of their own, with the same scales; of two, rows and columns',
   ),
   aggregate: text('--aggregate <function>', 'what is shown of rows with the same x: their sum, mean …', {
     choices: [...aggregateFunctions, 'none'],
@@ -102,6 +112,11 @@ const table = {
     '--band <range>',
     "a colored range with a label: 'x=2020-03-01,2020-06-01:Closed' (repeatable)",
   ),
+  note: texts('--note <place>', "a text with an arrow to a point: '2024-03-01,120:Launch' (repeatable)"),
+  highlight: texts(
+    '--highlight <name>',
+    'a series, or a bar, that keeps its color: all others are grey (repeatable)',
+  ),
   labels: flag('--labels', 'write the value at each point or bar'),
   logX: flag('--log-x', 'logarithmic x axis'),
   logY: flag('--log-y', 'logarithmic y axis'),
@@ -110,6 +125,10 @@ const table = {
   formatY: text('--format-y <format>', 'format of numbers on the y axis, as in d3-format: .1% or ,.2f'),
   unit: text('--unit <unit>', 'unit behind the numbers on the y axis, such as € or %'),
   where: { kind: 'where', ...whereOption },
+  order: text(
+    '--order <labels>',
+    "order of the labels of the x axis, or of series: 'low,medium,high', or a column to sort by",
+  ),
   sort: { kind: 'sort', ...sortOption },
   title: text('--title <text>', 'title of the chart (default: from its columns); none for no title'),
   subtitle: text('--subtitle <text>', 'text below the title'),

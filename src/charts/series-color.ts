@@ -20,7 +20,9 @@ export function withColorOf(trace: Attributes, before: Attributes): Attributes {
 export function groupingsIn(data: readonly Attributes[]): { trace: number; transform: number }[] {
   return data.flatMap(({ transforms }, trace) => {
     const transform = Array.isArray(transforms)
-      ? transforms.findIndex((one) => one.type === 'groupby' && one.facet !== true && one.animate !== true)
+      ? transforms.findIndex(
+          (one) => one.type === 'groupby' && !one.facet && !one.animate && one.hue === undefined,
+        )
       : -1
     return transform < 0 ? [] : [{ trace, transform }]
   })

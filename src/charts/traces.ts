@@ -17,7 +17,9 @@ export interface Drawn {
   angle?: Column
   text?: Column
   by?: Column
-  facet?: Column
+  facets: readonly Column[]
+  symbol?: Column
+  dash?: Column
   animate?: Column
   error?: Column
   parent?: Column
@@ -73,12 +75,15 @@ export const makers: Record<ChartType, Maker> = {
       layout: percent(layout, stack),
     }
   },
-  bar({ each, layout, columns, options: { stack } }) {
+  async bar(parts) {
+    const { each, layout, columns, options } = parts
+    const { stack } = options
+    const marker = await pointsOf(parts)
     const isSeveral = columns.ys.length > 1 || columns.by !== undefined
     const barmode =
       stack === undefined ? (isSeveral ? 'group' : undefined) : stack === 'none' ? 'group' : 'relative'
     return {
-      data: each(() => ({ type: 'bar' })),
+      data: each(() => ({ type: 'bar', marker })),
       layout: {
         ...percent(layout, stack),
         barmode,

@@ -13,15 +13,28 @@ export function isWhole(aggregate: ChartOptions['aggregate']): boolean {
   return aggregate === undefined || aggregate === 'sum' || aggregate === 'count'
 }
 
+/** References to the columns whose values become series, small charts, frames, and looks of points or lines. */
+interface Groupings {
+  by: string | undefined
+  facets: readonly string[]
+  animate: string | undefined
+  style: 'symbol' | 'dash' | undefined
+  styled: string | undefined
+}
+
+/** Symbols, and dashes, that are told apart. */
+const MOST_STYLES = 6
+
 /** What the service evaluates before the chart is drawn: see docs/api.md#transforms and docs/api.md#own-transforms. */
 export function transformsOf(
   type: ChartType,
-  { by: groupssrc, facet, animate }: Record<'by' | 'facet' | 'animate', string | undefined>,
+  { by: groupssrc, facets, animate, style, styled }: Groupings,
   selected: object | undefined,
-  { aggregate, per, top, sort, zone, trend }: ChartOptions,
+  options: ChartOptions,
   drawn: { x: Column | undefined; y: Column | undefined },
   isUnsorted: boolean,
 ): object[] | undefined {
+  const { aggregate, per, top, sort, zone, trend } = options
   const [groups, target] = hasTrait(type, 'slices') ? ['labels', 'values'] : ['x', 'y']
   const isCells = hasTrait(type, 'cells')
   const given = aggregate === 'mean' ? 'avg' : aggregate
@@ -37,22 +50,37 @@ export function transformsOf(
     const axis = name === drawn.y?.name ? target : name === drawn.x?.name ? groups : undefined
     return axis ? [{ type: 'order', target: axis, descending }] : []
   })
+  // Of one column, each series has a color and a look of its own.
+  const isOne = styled !== undefined && styled === groupssrc
   const largest = top ?? (hasTrait(type, 'slices') ? PIE_SLICES : undefined)
   const transforms = [
     ...(selected ? [selected] : []),
     ...(zone ? [{ type: 'zone', target: 'x', zone }] : []),
     ...(per ? [{ type: 'per', target: 'x', unit: per }] : []),
-    ...(facet ? [{ type: 'groupby', groupssrc: facet, facet: true }] : []),
+    ...facets.map((source) => ({ type: 'groupby', groupssrc: source, facet: true })),
     ...(animate ? [{ type: 'groupby', groupssrc: animate, animate: true }] : []),
     ...(groupssrc
-      ? [{ type: 'groupby', groupssrc, top: top === undefined ? TOP_SERIES : top + 1, other }]
+      ? [
+          {
+            type: 'groupby',
+            groupssrc,
+            top: top === undefined ? TOP_SERIES : top + 1,
+            other,
+            ...(isOne && { style }),
+          },
+        ]
+      : []),
+    ...(styled && !isOne
+      ? [{ type: 'groupby', groupssrc: styled, style, hue: 'kept', top: MOST_STYLES, other }]
       : []),
     ...(func && !isCells
-      ? [{ type: 'aggregate', groups, aggregations: [{ target, func, empty: 'none' }] }]
+      ? [{ type: 'aggregate', groups, aggregations: aggregationsOf(options, target, func) }]
       : []),
     ...(func && isCells ? [{ type: 'cells', func }] : []),
     // Lines go from point to point, so the points of each series are in the order of the axis.
-    ...((groupssrc || facet || func || isUnsorted) && sort === undefined && hasTrait(type, 'joined')
+    ...((groupssrc || styled || facets.length > 0 || func || isUnsorted) &&
+    sort === undefined &&
+    hasTrait(type, 'joined')
       ? [{ type: 'sort', target: 'x' }]
       : []),
     ...ordered,
@@ -71,6 +99,12 @@ export function transformsOf(
     ...(trend ? [trendOf(trend)] : []),
   ]
   return transforms.length > 0 ? transforms : undefined
+}
+
+/** What is computed of the rows of a point: its value, its color and its size. */
+function aggregationsOf({ color, size }: ChartOptions, target: string, func: string): object[] {
+  const targets = [target, ...(color ? ['marker.color'] : []), ...(size ? ['marker.size'] : [])]
+  return targets.map((one) => ({ target: one, func, empty: 'none' }))
 }
 
 const TREND = /^(?:linear|mean:(\d{1,5}))$/

@@ -39,29 +39,29 @@ type Trait =
   /** Its traces say that it is of this type: see `typeOf`. Of others, `layout.meta.chart` says it. */
   | 'known by traces'
 
-const AXES = ['logX', 'logY', 'rangeX', 'rangeY', 'formatY', 'unit', 'mark', 'band'] as const
-const GROUPS = ['by', 'facet', 'top'] as const
+const AXES = ['logX', 'logY', 'rangeX', 'rangeY', 'formatY', 'unit', 'mark', 'band', 'note'] as const
+const GROUPS = ['by', 'facet', 'top', 'highlight'] as const
 const SUMS = ['aggregate', 'per', 'zone'] as const
-const POINTS = [...AXES, ...GROUPS, ...SUMS, 'text', 'error', 'labels', 'y2'] as const
-const BOXES = [...AXES, ...GROUPS, 'horizontal', 'text'] as const
+const POINTS = [...AXES, ...GROUPS, ...SUMS, 'text', 'error', 'labels', 'y2', 'order'] as const
+const BOXES = [...AXES, ...GROUPS, 'horizontal', 'text', 'order'] as const
 const PARTS = ['text', 'top', 'aggregate'] as const
-const CELLS = [...AXES, ...SUMS, 'color'] as const
-const SPANS = ['rangeX', 'rangeY', 'formatY', 'unit', 'mark', 'band', 'text'] as const
+const CELLS = [...AXES, ...SUMS, 'color', 'scale', 'order'] as const
+const SPANS = ['rangeX', 'rangeY', 'formatY', 'unit', 'mark', 'band', 'note', 'text', 'order'] as const
 
 /** A type of chart: the options that it takes, and its traits. */
 type Row = readonly [options: readonly Taken[], ...traits: Trait[]]
 
 /** The types of charts that are made from the columns of a grid. */
 const rows = {
-  scatter: [[...POINTS, 'color', 'size', 'angle', 'trend', 'animate'], 'known by traces'],
-  line: [[...POINTS, 'trend'], 'joined', 'known by traces'],
+  scatter: [[...POINTS, 'color', 'scale', 'size', 'angle', 'symbol', 'trend', 'animate'], 'known by traces'],
+  line: [[...POINTS, 'trend', 'dash'], 'joined', 'known by traces'],
   step: [POINTS, 'joined'],
   area: [
-    [...AXES, ...GROUPS, ...SUMS, 'text', 'stack'],
+    [...AXES, ...GROUPS, ...SUMS, 'text', 'stack', 'order'],
     ...(['joined', 'from zero', 'known by traces'] as const),
   ],
   bar: [
-    [...POINTS, 'stack', 'horizontal', 'animate'],
+    [...POINTS, 'stack', 'horizontal', 'animate', 'color', 'scale'],
     ...(['from zero', 'single', 'known by traces'] as const),
   ],
   dot: [[...POINTS, 'animate', 'horizontal']],
@@ -69,13 +69,13 @@ const rows = {
   dumbbell: [[...SPANS, 'horizontal'], 'single', 'two y'],
   timeline: [[...SPANS, 'by', 'top'], 'two y', 'axis y'],
   pyramid: [['formatY', 'unit', 'text', 'aggregate'], 'whole', 'single', 'two y'],
-  lollipop: [[...AXES, ...GROUPS, ...SUMS, 'text', 'labels', 'horizontal'], 'from zero', 'single'],
+  lollipop: [[...AXES, ...GROUPS, ...SUMS, 'text', 'labels', 'horizontal', 'order'], 'from zero', 'single'],
   box: [BOXES, 'optional x', 'known by traces'],
   violin: [BOXES, 'optional x', 'known by traces'],
   strip: [BOXES, 'optional x'],
   ridgeline: [['rangeX', 'rangeY', 'unit', 'formatY']],
   histogram: [[...BOXES, 'stack'], 'spread', 'optional y', 'known by traces'],
-  ecdf: [['by', 'top', 'logX', 'rangeX', 'unit', 'mark'], 'spread', 'optional y'],
+  ecdf: [['by', 'top', 'highlight', 'logX', 'rangeX', 'unit', 'mark'], 'spread', 'optional y'],
   histogram2d: [[...AXES, 'facet'], 'axis y', 'one y'],
   heatmap: [CELLS, 'cells', 'known by traces'],
   contour: [CELLS, 'cells'],
@@ -88,14 +88,14 @@ const rows = {
   candlestick: [['text', ...AXES], 'single'],
   ohlc: [['text', ...AXES], 'single'],
   map: [
-    ['lat', 'lon', 'color', 'size', 'angle', 'text', 'by'],
+    ['lat', 'lon', 'color', 'scale', 'size', 'angle', 'text', 'by'],
     ...(['no axes', 'optional x', 'optional y'] as const),
   ],
-  choropleth: [['text', 'unit', 'formatY'], 'no axes', 'single', 'one y'],
-  scatter3d: [['z', 'color', 'text', 'by'], 'no axes', 'axis y', 'one y'],
+  choropleth: [['text', 'unit', 'formatY', 'scale'], 'no axes', 'single', 'one y'],
+  scatter3d: [['z', 'color', 'scale', 'text', 'by'], 'no axes', 'axis y', 'one y'],
   surface: [['z'], 'no axes'],
-  parallel: [['color'], 'no axes', 'no x'],
-  splom: [['color', 'text', 'by', 'top'], 'no axes', 'optional x'],
+  parallel: [['color', 'scale'], 'no axes', 'no x'],
+  splom: [['color', 'scale', 'text', 'by', 'top'], 'no axes', 'optional x'],
   radar: [['by', 'top', 'rangeY'], 'no axes', 'single'],
   table: [[], 'no axes', 'no x', 'axis y'],
   indicator: [['aggregate', 'unit', 'formatY'], 'no axes', 'no x', 'one y'],

@@ -193,19 +193,25 @@ export class ChartValues {
   }
 
   /**
-   * Throws if several rows have the same value, or the same pair of values: their bars or cells would be drawn over each
-   * other.
+   * Throws if several rows have the same value, or the same values of several columns: their bars or cells would be drawn
+   * over each other.
    */
-  async assertSingle({ name, type }: Column, second?: Column): Promise<void> {
-    const found = second
-      ? await this.pairs([name, second.name])
-      : await this.distinct(name, type === 'text' || type === 'boolean')
+  async assertSingle({ name, type }: Column, ...others: readonly (Column | undefined)[]): Promise<void> {
+    const second = others.flatMap((column) => column?.name ?? [])
+    const found =
+      second.length > 0
+        ? await this.pairs([...new Set([name, ...second])])
+        : await this.distinct(name, type === 'text' || type === 'boolean')
     if (!found || found.distinct >= found.rows || found.distinct === 0) return
     const { rows, distinct } = found
-    const by = takes(this.type, 'by') && !second ? ', or show the rows of each category with --by COLUMN' : ''
-    const what = second
-      ? `${rows} rows have ${distinct} different pairs of ${name} and ${second.name}, so a ${this.type} would show several rows as one`
-      : `${rows} rows have ${distinct} different values, so a ${this.type} chart would show several rows as one`
+    const by =
+      takes(this.type, 'by') && second.length === 0
+        ? ', or show the rows of each category with --by COLUMN'
+        : ''
+    const what =
+      second.length > 0
+        ? `${rows} rows have ${distinct} different ${second.length === 1 ? 'pairs' : 'combinations'} of ${name} and ${second.join(' and ')}, so a ${this.type} would show several rows as one`
+        : `${rows} rows have ${distinct} different values, so a ${this.type} chart would show several rows as one`
     throw new Problem('bad_data', `--x ${name}: ${what}`, {
       field: name,
       hint: `Add --aggregate sum (or mean, count …)${by}.`,
@@ -233,13 +239,18 @@ export class ChartValues {
   }
 
   /** Throws if there would be too many small charts. */
-  async assertFewFacets({ name }: Column): Promise<void> {
-    const found = await this.distinct(name)
-    if (found && found.distinct > MOST_FACETS)
+  async assertFewFacets(facets: readonly Column[]): Promise<void> {
+    let charts = 1
+    for (const { name } of facets) charts *= (await this.distinct(name))?.distinct ?? 1
+    const name = facets.map((column) => column.name).join(',')
+    if (charts > MOST_FACETS)
       throw new Problem(
         'bad_data',
-        `--facet ${name}: the column has ${found.distinct} different values; at most ${MOST_FACETS} small charts are drawn`,
-        { field: name, hint: 'Choose some of them with --where, or show them as series with --by.' },
+        `--facet ${name}: ${facets.length === 1 ? `the column has ${charts} different values` : `the columns have ${charts} pairs of values`}; at most ${MOST_FACETS} small charts are drawn`,
+        {
+          field: facets[0].name,
+          hint: 'Choose some of them with --where, or show them as series with --by.',
+        },
       )
   }
 
@@ -249,16 +260,35 @@ export class ChartValues {
     for (const mark of this.options.mark ?? []) {
       const [, label] = /^\s*x\s*=\s*([^,:]+)/.exec(mark) ?? []
       if (label === undefined) continue
-      const where = `${nameText(name)} = '${label.trim().replaceAll("'", "''")}'`
-      const { columns } = await this.client.call('grids.describe', {
-        fid: this.fid,
-        query: { columns: [name], where },
-      })
-      if (columns[0]?.rows === 0)
-        throw new Problem('bad_data', `--mark ${mark}: no row has ${label.trim()} in ${name}`, {
-          field: name,
+      await this.assertIn(name, label.trim(), `--mark ${mark}`)
+    }
+  }
+
+  /** Throws if --highlight names no series, and no label of an axis without series. */
+  async assertHighlighted(
+    by: Column | undefined,
+    x: Column | undefined,
+    ys: readonly Column[],
+  ): Promise<void> {
+    for (const highlight of this.options.highlight ?? []) {
+      const among = by ?? (ys.length > 1 ? undefined : x)
+      if (among?.type === 'text') await this.assertIn(among.name, highlight, `--highlight ${highlight}`)
+      else if (!among && !ys.some(({ name }) => name === highlight))
+        throw new Problem('usage', `--highlight ${highlight}: no series has this name`, {
+          hint: `Series: ${listed(ys.map(({ name }) => name))}`,
         })
     }
+  }
+
+  /** Throws `bad_data` if no row has a text in a column. */
+  private async assertIn(name: string, text: string, flag: string): Promise<void> {
+    const where = `${nameText(name)} = '${text.replaceAll("'", "''")}'`
+    const columns = await this.client?.call('grids.describe', {
+      fid: this.fid,
+      query: { columns: [name], where },
+    })
+    if (columns?.columns[0]?.rows === 0)
+      throw new Problem('bad_data', `${flag}: no row has ${text} in ${name}`, { field: name })
   }
 
   /** Throws if there would be more frames than anybody watches. */

@@ -41,6 +41,12 @@ const values: { [K in keyof ChartOptions]-?: fc.Arbitrary<ChartOptions[K]> } = {
   labels: fc.constant(true),
   color: number,
   size: number,
+  scale: fc.constantFrom('diverging', 'log', 'steps', 'linear'),
+  symbol: fc.constant('city, old'),
+  dash: fc.constant('city, old'),
+  note: fc.constantFrom(['3,4:Here']),
+  highlight: fc.constantFrom(['price'], ['cost']),
+  order: fc.constantFrom('b,a', 'price'),
   angle: number,
   text: fc.constantFrom('city, old', 'day'),
   by: fc.constant('city, old'),
@@ -93,7 +99,7 @@ const someOptions = (type: ChartType): fc.Arbitrary<ChartOptions> => {
 const KEPT = new Set<string>(['title', 'stack', 'top', 'theme'])
 const REMOVED: Partial<Record<keyof ChartOptions, unknown>> = {
   ...{ labels: false, horizontal: false, logX: false, logY: false },
-  ...{ mark: ['none'], band: ['none'] },
+  ...{ mark: ['none'], band: ['none'], note: ['none'], highlight: ['none'] },
 }
 
 const needed: Partial<Record<ChartType, ChartOptions>> = {

@@ -1,4 +1,5 @@
 import { isStacked } from '../../charts/barmode.ts'
+import { NOTE } from '../../charts/names.ts'
 import { turnedShape } from '../../charts/turn.ts'
 import {
   type Attributes,
@@ -10,11 +11,12 @@ import {
   mostBeside,
   shortened,
   shortenedApart,
+  stepOf,
   TEXT_PIXELS,
   widthOf,
   wrapped,
 } from './draft.ts'
-import { annotate } from './headings.ts'
+import { annotate, listOfAnnotations } from './headings.ts'
 
 /** Labels that have an order of their own: numbers, months, days of the week, quarters. */
 const ORDERED =
@@ -203,12 +205,6 @@ function showBothSides({ data, layout }: Draft): void {
   layout.xaxis = { tickmode: 'array', tickvals: ticks, ticktext, ...layout.xaxis }
 }
 
-/** The largest of 1, 2 and 5 times a power of ten that is at most this. */
-function stepOf(most: number): number {
-  const power = 10 ** Math.floor(Math.log10(most || 1))
-  return ([5, 2, 1].find((digit) => digit * power <= most) ?? 1) * power
-}
-
 const DOTS: ReadonlySet<unknown> = new Set(['dot', 'lollipop', 'dumbbell'])
 
 /** Whether a chart shows dots over labels. */
@@ -245,7 +241,8 @@ function labelsOf(lists: readonly unknown[]): string[] | undefined {
 /** Labels that are looked at. */
 const MOST_LABELS = 2000
 
-function turn(draft: Draft): void {
+/** Exchanges the axes of a chart, and of small charts. */
+export function turn(draft: Draft): void {
   const { layout } = draft
   draft.data = draft.data.map(({ x, y, error_x, error_y, ...trace }) => ({
     ...trace,
@@ -256,12 +253,26 @@ function turn(draft: Draft): void {
     ...(error_y !== undefined && { error_x: error_y }),
     ...(error_x !== undefined && { error_y: error_x }),
   }))
-  const { xaxis = {}, yaxis = {} } = layout
-  layout.xaxis = { ...yaxis }
-  layout.yaxis = { ...xaxis, autorange: 'reversed', showgrid: false }
-  layout.xaxis.showgrid ??= true
-  layout.xaxis.showline ??= false
+  const numbers = Object.keys(layout).flatMap((key) => /^xaxis(\d+)$/.exec(key)?.[1] ?? [])
+  for (const number of ['', ...numbers]) {
+    const { [`xaxis${number}`]: across = {}, [`yaxis${number}`]: up = {} } = layout
+    layout[`xaxis${number}`] = { showgrid: true, showline: false, ...up, ...turnedRefs(up) }
+    layout[`yaxis${number}`] = { ...across, autorange: 'reversed', showgrid: false, ...turnedRefs(across) }
+  }
   if (Array.isArray(layout.shapes)) layout.shapes = layout.shapes.map(turnedShape)
+  layout.annotations = listOfAnnotations(layout).map((one) =>
+    one.name === NOTE ? { ...one, x: one.y, y: one.x, ax: 36, ay: 0, xanchor: 'left' } : one,
+  )
+}
+
+/** The axes that an axis stands at, and has its range of, where axes are exchanged. */
+function turnedRefs({ anchor, matches, domain: _ }: Attributes): Attributes {
+  const other = (id: unknown): unknown =>
+    typeof id === 'string' ? id.replace(/^[xy]/, (letter) => (letter === 'x' ? 'y' : 'x')) : id
+  return {
+    ...(anchor !== undefined && { anchor: other(anchor) }),
+    ...(matches !== undefined && { matches: other(matches) }),
+  }
 }
 
 /** Texts at points name the other axis, and stand beside the points. */

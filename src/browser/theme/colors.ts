@@ -18,6 +18,19 @@ export function scaleOf(colors: readonly string[]): [number, string][] {
   return colors.map((color, k) => [k / (colors.length - 1), color])
 }
 
+/** The color at a place from 0 to 1 between colors, written as #rrggbb. */
+export function mixed(colors: readonly string[], place: number): string {
+  const at = Math.min(colors.length - 1.000001, Math.max(0, place * (colors.length - 1)))
+  const [from, to] = [colors[Math.floor(at)], colors[Math.floor(at) + 1]]
+  const parts = [1, 3, 5].map((start) => {
+    const [a, b] = [from, to].map((color) => Number.parseInt(color.slice(start, start + 2), 16))
+    return Math.round(a + (b - a) * (at % 1))
+      .toString(16)
+      .padStart(2, '0')
+  })
+  return `#${parts.join('')}`
+}
+
 /** The colors of series, in order. */
 export function colorsOf({ layout, view }: Draft): readonly string[] {
   return (

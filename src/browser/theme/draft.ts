@@ -65,6 +65,15 @@ export function hasOnePlot({ layout }: Draft): boolean {
   return !Object.keys(layout).some((key) => /^[xy]axis\d+$/.test(key))
 }
 
+/** The largest of 1, 2 and 5 times a power of ten that is at most this, or the next one that is at least this. */
+export function stepOf(size: number, isAtLeast = false): number {
+  const power = 10 ** Math.floor(Math.log10(size || 1))
+  const digit = isAtLeast
+    ? ([1, 2, 5].find((one) => one * power >= size * 0.999999) ?? 10)
+    : ([5, 2, 1].find((one) => one * power <= size) ?? 1)
+  return digit * power
+}
+
 let context: CanvasRenderingContext2D | null | undefined
 
 /** Width of a text, in pixels. Markup counts as nothing. */

@@ -1,10 +1,23 @@
-import { type Attributes, type Draft, edgeOf, isNarrow, shortened } from './draft.ts'
-import { FACET, listOfAnnotations } from './headings.ts'
+import { escapedMarkup } from '../../contract/markup.ts'
+import { turn } from './bars.ts'
+import {
+  type Attributes,
+  type Draft,
+  edgeOf,
+  isNarrow,
+  listOf,
+  shortened,
+  shortenedApart,
+  type View,
+} from './draft.ts'
+import { annotate, FACET, listOfAnnotations } from './headings.ts'
 
 const TITLE_PIXELS = 24
 const TICKS_PIXELS = 26
 /** Height of a row of small charts with their titles, in pixels. */
 const LEAST_CHART_PIXELS = 130
+/** Width of the name of a row, beside it, in pixels. */
+const ROW_NAME_PIXELS = 24
 /** Room between two small charts: half of the label of a tick stands in it. */
 const GAP_PIXELS = 32
 
@@ -16,9 +29,25 @@ export function arrangeFacets(draft: Draft): void {
   above.axis = TITLE_PIXELS
   const count = titles.length
   const narrow = isNarrow(view)
-  const across = narrow ? (count > 4 ? 2 : 1) : count <= 3 ? count : Math.ceil(Math.sqrt(count))
+  const { columns = [], rows = [] }: { columns?: string[]; rows?: string[] } = layout.meta.facets ?? {}
+  const labels = turnedLabels(draft)
+  const usual = narrow
+    ? count > 4 && labels.length === 0
+      ? 2
+      : 1
+    : count <= 3
+      ? count
+      : Math.ceil(Math.sqrt(count))
+  // Small charts of rows and columns stay in them, as far as they have room.
+  const isMatrix =
+    columns.length > 0 &&
+    columns.length * rows.length === count &&
+    (!narrow || (columns.length <= 2 && labels.length === 0))
+  const across = isMatrix ? columns.length : usual
+  if (isMatrix) draft.right += ROW_NAME_PIXELS
   const down = Math.ceil(count / across)
-  draft.needed = above.title + above.legend + above.axis + draft.below + down * LEAST_CHART_PIXELS + 50
+  const room = Math.max(LEAST_CHART_PIXELS, labels.length * ROW_PIXELS + TITLE_PIXELS)
+  draft.needed = above.title + above.legend + above.axis + draft.below + down * room + 50
   const width = view.width - 2 * edgeOf(view) - 40
   const height = Math.max(120, view.height - above.title - above.legend - above.axis - 50)
   const gaps = {
@@ -27,6 +56,13 @@ export function arrangeFacets(draft: Draft): void {
   }
   const ticked = down > 1 && count % across !== 0 ? TICKS_PIXELS / height : 0
   const [wide, high] = [(1 - gaps.x * (across - 1)) / across, (1 - (gaps.y + ticked) * (down - 1)) / down]
+  // Series of all small charts have the same colors: they need no dashes and patterns.
+  for (const [k, trace] of draft.data.entries())
+    draft.data[k] = {
+      ...trace,
+      line: { dash: 'solid', ...trace.line },
+      ...(trace.type === 'bar' && { marker: { pattern: { shape: '' }, ...trace.marker } }),
+    }
   for (const [k, title] of titles.entries()) {
     const [column, row] = [k % across, Math.floor(k / across)]
     const left = column * (wide + gaps.x)
@@ -37,15 +73,60 @@ export function arrangeFacets(draft: Draft): void {
       placed(layout[`xaxis${suffix}`], [left, left + wide], isLowest, narrow),
       wide * width,
     )
-    layout[`yaxis${suffix}`] = placed(layout[`yaxis${suffix}`], [bottom, bottom + high], column === 0, narrow)
+    const up = placed(layout[`yaxis${suffix}`], [bottom, bottom + high], column === 0, narrow)
+    layout[`yaxis${suffix}`] =
+      labels.length === 0 ? up : { ...up, ...labelAxis(labels, view, (high * height) / labels.length) }
     Object.assign(title, {
-      text: shortened(String(title.text), wide * width),
+      text: isMatrix
+        ? row > 0
+          ? ''
+          : shortened(escapedMarkup(columns[column]), wide * width)
+        : shortened(String(title.text), wide * width),
       x: left,
       xanchor: 'left',
       y: bottom + high,
     })
+    if (isMatrix && column === across - 1)
+      annotate(layout, {
+        ...{
+          name: 'gridline-facet-row',
+          text: shortened(escapedMarkup(rows[row]), high * height),
+          textangle: 90,
+        },
+        ...{ xref: 'paper', yref: 'paper', x: 1, xanchor: 'left', y: bottom + high / 2, yanchor: 'middle' },
+      })
   }
 }
+
+/** Turns small charts of labels, which have no room side by side. Returns the labels; none for other charts. */
+function turnedLabels(draft: Draft): string[] {
+  const { data, layout } = draft
+  const isTurnable = ({ type, mode }: Attributes): boolean =>
+    type === 'bar' || type === 'box' || ((type ?? 'scatter') === 'scatter' && mode === 'markers')
+  if (layout.xaxis?.type !== 'category' || !data.every(isTurnable)) return []
+  turn(draft)
+  const labels = new Set<string>()
+  for (const { y } of draft.data) for (const label of listOf(y)) labels.add(String(label))
+  return [...labels]
+}
+
+/** The axis of labels of small charts: each has its label where there is room. */
+function labelAxis(labels: readonly string[], view: View, pixels: number): Attributes {
+  const texts = shortenedApart(labels, view.width * (isNarrow(view) ? NARROW_LABELS_SHARE : LABELS_SHARE))
+  return {
+    nticks: undefined,
+    ...(pixels >= LEAST_ROW_PIXELS && { dtick: 1 }),
+    ticklabelposition: 'outside',
+    labelalias: Object.fromEntries(labels.map((label, k) => [label, texts[k]])),
+  }
+}
+
+/** Height of the row of a label, and the least one in which each label stands, in pixels. */
+const ROW_PIXELS = 18
+const LEAST_ROW_PIXELS = 14
+/** Part of the width that labels beside small charts can have. */
+const LABELS_SHARE = 0.2
+const NARROW_LABELS_SHARE = 0.35
 
 /** An axis whose labels stand upright, with as many of them as have room. */
 function withUprightLabels(axis: Attributes, pixels: number): Attributes {

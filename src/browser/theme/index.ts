@@ -6,6 +6,7 @@ import { type Attributes, type Draft, edgeOf, isNarrow, listOf, type View } from
 import { sayEmpty } from './empty.ts'
 import { arrangeFacets } from './facets.ts'
 import { placeAxisTitle, placeFoot, placeLegend, placeTitle } from './headings.ts'
+import { colorSeries } from './hues.ts'
 import { writeLabels } from './labels.ts'
 import { withLogo, withoutLogo } from './logo.ts'
 import { arrangeMaps } from './maps.ts'
@@ -33,6 +34,7 @@ const PARTS = [
   arrangeMaps,
   arrangeParts,
   decideLegend,
+  colorSeries,
   markLonePoints,
   fadePoints,
   hoverOf,

@@ -1,4 +1,5 @@
-import { DIVERGING, scaleOf } from './colors.ts'
+import { counted } from '../../contract/closest.ts'
+import { DIVERGING, mixed, SEQUENTIAL, scaleOf } from './colors.ts'
 import {
   type Attributes,
   type Draft,
@@ -7,6 +8,7 @@ import {
   listOf,
   mostBeside,
   shortenedApart,
+  stepOf,
   textOf,
 } from './draft.ts'
 import { numbersUpTo } from './numbers.ts'
@@ -26,11 +28,13 @@ export function arrangeColors(draft: Draft): void {
     if (scale === undefined) continue
     const { holder, values } = scale
     const range = rangeOf(values)
+    const scaled = range && scaledAs(draft, scale, range)
     const bar: Attributes = holder.colorbar ?? {}
     const shown: Attributes = {
       outlinewidth: 0,
       thickness: 12,
       ...(range && numbersUpTo(Math.max(-range[0], range[1]))),
+      ...scaled?.colorbar,
       ...bar,
     }
     if (isNarrow(view)) {
@@ -45,16 +49,83 @@ export function arrangeColors(draft: Draft): void {
       draft.scale ??= textOf(bar.title)
     }
     const changes: Attributes = { colorbar: shown }
-    if (range && CELLS.has(trace.type) && holder.colorscale === undefined && holder.zmin === undefined) {
+    Object.assign(changes, scaled?.holder)
+    if (
+      range &&
+      scaled === undefined &&
+      CELLS.has(trace.type) &&
+      holder.colorscale === undefined &&
+      holder.zmin === undefined
+    ) {
       const isDiverging = Math.min(-range[0], range[1]) > LEAST_OTHER_SIDE * Math.max(-range[0], range[1])
       const middle = trace.type === 'mesh3d' || trace.type === 'surface' ? 'cmid' : 'zmid'
       if (isDiverging) Object.assign(changes, { colorscale: scaleOf(DIVERGING), [middle]: 0 })
     }
     data[k] =
       scale.path === undefined
-        ? { ...trace, ...changes }
+        ? { ...trace, ...changes, ...scaled?.trace }
         : { ...trace, [scale.path]: { ...holder, ...changes } }
     if (MATRICES.has(trace.type)) arrangeRows(draft, trace)
+  }
+}
+
+/** Steps of colors that are told apart. */
+const MOST_STEPS = 6
+
+interface Scaled {
+  holder: Attributes
+  colorbar?: Attributes
+  trace?: Attributes
+}
+
+/** What `--scale` makes of the colors of a trace; undefined without it. */
+function scaledAs(
+  { layout, unseen }: Draft,
+  { path, values }: ColorScale,
+  [least, most]: [number, number],
+): Scaled | undefined {
+  const letter = path === undefined ? 'z' : 'c'
+  if (layout.meta.scale === 'diverging') {
+    const middle = least < 0 && most > 0 ? 0 : (least + most) / 2
+    return { holder: { colorscale: scaleOf(DIVERGING), [`${letter}mid`]: middle } }
+  }
+  if (layout.meta.scale === 'steps') {
+    const step = stepOf((most - least) / MOST_STEPS, true)
+    const from = Math.floor(least / step) * step
+    const count = Math.max(1, Math.ceil((most - from) / step - 1e-9))
+    const edges = Array.from({ length: count + 1 }, (_, k) => Number((from + k * step).toPrecision(12)))
+    const colorscale = edges.slice(1).flatMap((_, k) => {
+      const color = mixed(SEQUENTIAL, count === 1 ? 0.5 : k / (count - 1))
+      return [
+        [k / count, color],
+        [(k + 1) / count, color],
+      ]
+    })
+    const ends = { [`${letter}min`]: edges[0], [`${letter}max`]: edges.at(-1) }
+    return { holder: { colorscale, ...ends }, colorbar: { tickmode: 'array', tickvals: edges } }
+  }
+  if (layout.meta.scale !== 'log') return undefined
+  let lost = 0
+  const logarithm = (value: unknown): unknown => {
+    if (typeof value === 'object' && value !== null) return [...listOf(value)].map(logarithm)
+    if (typeof value !== 'number') return null
+    if (value <= 0) lost++
+    return value > 0 ? Math.log10(value) : null
+  }
+  const logarithms = [...listOf(values)].map(logarithm)
+  if (lost > 0) unseen.push(`${counted(lost, 'value')} not above zero`)
+  const ends = [Math.floor(Math.log10(Math.max(least, most / 1e12))), Math.ceil(Math.log10(most))]
+  const digits = ends[1] - ends[0] > 2 ? [1] : [1, 2, 5]
+  const ticks = Array.from({ length: ends[1] - ends[0] + 1 }, (_, k) =>
+    digits.map((digit) => digit * 10 ** (ends[0] + k)),
+  )
+  const tickvals = ticks.flat().map(Math.log10)
+  const ticktext = ticks.flat().map((tick) => tick.toLocaleString('en', { maximumSignificantDigits: 3 }))
+  const own = path === undefined ? { text: values, hovertemplate: '%{x}, %{y}: %{text}<extra></extra>' } : {}
+  return {
+    holder: path === undefined ? {} : { color: logarithms },
+    colorbar: { tickmode: 'array', tickvals, ticktext },
+    trace: path === undefined ? { z: logarithms, ...own } : {},
   }
 }
 

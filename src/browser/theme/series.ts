@@ -48,7 +48,8 @@ export function nameLines(draft: Draft): void {
     return
   const lines = data.filter(({ visible, showlegend }) => visible !== false && showlegend !== false)
   const most = Math.min(MOST_NAMED, Math.floor((view.height * NAMES_HEIGHT) / NAME_PIXELS))
-  if (lines.length < 2 || lines.length > most || !lines.every(isLine)) return
+  const least = layout.meta.highlight === undefined ? 2 : 1
+  if (lines.length < least || lines.length > most || !lines.every(isLine)) return
   const ends = lines.map(endOf)
   if (ends.some((end) => end === undefined) || layout.yaxis?.range !== undefined) return
   const given = lines.map(({ name }) => String(name ?? ''))
@@ -141,7 +142,8 @@ export function fadePoints({ data }: Draft): void {
       ...trace,
       marker: {
         opacity: isDense ? 0.35 : 0.6,
-        ...(marker.sizesrc === undefined && marker.size === undefined && { size: isDense ? 4 : 5 }),
+        ...(marker.sizesrc === undefined &&
+          marker.size === undefined && { size: marker.symbol ? 7 : isDense ? 4 : 5 }),
         ...marker,
       },
     }

@@ -67,7 +67,7 @@ export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look):
         ...(isNarrow && { ticklabelposition: 'inside top', ticklabelstandoff: 0, nticks: 6 }),
       },
       annotationdefaults: { font: { color: soft } },
-      legend: { bgcolor: 'rgba(0,0,0,0)', font: { size: TEXT_PIXELS } },
+      legend: { bgcolor: 'rgba(0,0,0,0)', font: { size: TEXT_PIXELS }, itemsizing: 'constant' },
       hoverlabel: { font: { family: FONT } },
       bargap: 0.2,
       treemapcolorway: colors,

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { chartOptions, flagOf, optionNames } from '../../charts/options.ts'
+import { chartOptions, colorScales, flagOf, optionNames } from '../../charts/options.ts'
 import { chartChoices } from '../../charts/types.ts'
 import { resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -29,7 +29,8 @@ const options = [
   { flags: '--height <pixels>', integer: {}, description: 'height (default: that of the layout, or 500)' },
   {
     flags: '--scale <factor>',
-    description: 'pixels of the image per pixel of width and height (default: 1)',
+    description:
+      'pixels of the image per pixel of width and height (default: 1); or how --color is shown: diverging, log or steps',
   },
   {
     flags: '--dark',
@@ -40,7 +41,7 @@ const options = [
     description: 'of a data file: the type of the chart (default: chosen from the columns)',
     choices: chartChoices,
   },
-  ...chartOptions,
+  ...chartOptions.filter(({ flags }) => flags !== '--scale <kind>'),
   ...localOptions,
 ] as const satisfies readonly Option[]
 
@@ -67,7 +68,9 @@ export const command = defineCommand({
       theme: options.dark ? ('dark' as const) : undefined,
     }
     const isData = !isFile && (await isDataFileHere(source))
-    const lost = (['plot', ...optionNames] as const).find((name) => name in options)
+    const lost = (['plot', ...optionNames] as const).find(
+      (name) => name in options && (name !== 'scale' || colorScaleOf(options.scale) !== undefined),
+    )
     if (!isData) refuseReadingOptions(options)
     if (lost !== undefined && !isData)
       throw new Problem('usage', `${flagOf(lost)} is for data files of this machine`)
@@ -126,10 +129,15 @@ function formatOf({ format, output }: OptionsOf<typeof options>): ImageFormat {
 }
 
 function scaleOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
+  if (text === undefined || colorScaleOf(text) !== undefined) return undefined
   const scale = Number(text)
   if (!(scale > 0)) throw new Problem('usage', `--scale ${text}: must be a number greater than 0`)
   return scale
+}
+
+/** The scale of colors of a chart, which is not a factor. */
+function colorScaleOf(text: string | undefined): (typeof colorScales)[number] | undefined {
+  return colorScales.find((scale) => scale === text)
 }
 
 /** A figure of this machine, drawn here: nothing is uploaded. */
@@ -146,7 +154,8 @@ async function drawFile(context: Context, file: string, wanted: Wanted) {
 async function drawData(context: Context, file: string, wanted: Wanted, given: OptionsOf<typeof options>) {
   const { client, fid } = await gridOfFile(context, file, given)
   const grid = await client.call('grids.get', { fid })
-  const { figure } = await chartFor(client, grid, given.plot, given, (text) => context.messages.note(text))
+  const chart = { ...given, scale: colorScaleOf(given.scale) }
+  const { figure } = await chartFor(client, grid, given.plot, chart, (text) => context.messages.note(text))
   const { file: plot } = await client.call('plots.create', {
     body: figureBody(JSON.stringify(await inUsualTheme(context, figure, given)), {}),
   })

@@ -22,11 +22,11 @@ const PLOTLY_COLORS = '#1f77b4 #ff7f0e #2ca02c #d62728 #9467bd #8c564b #e377c2 #
 export function faceted(
   figure: Attributes,
   traces: readonly Attributes[],
-  facets: ReadonlyMap<Attributes, string>,
+  facets: ReadonlyMap<Attributes, readonly string[]>,
 ): Attributes {
-  const names = [...new Set(facets.values())]
+  const { names, rows, columns } = chartsOf(facets)
   const layout: Attributes = isObject(figure.layout) ? figure.layout : {}
-  const across = names.length <= 3 ? names.length : Math.ceil(Math.sqrt(names.length))
+  const across = columns?.length ?? (names.length <= 3 ? names.length : Math.ceil(Math.sqrt(names.length)))
   const down = Math.ceil(names.length / across)
   const isOurs = isThemed(layout)
   const colors = colorsOf(layout)
@@ -34,11 +34,10 @@ export function faceted(
   for (const trace of traces) {
     const facet = facets.get(trace)
     if (facet === undefined) continue
-    const number = names.indexOf(facet) + 1
+    const number = names.indexOf(titleOf(facet)) + 1
     trace.xaxis = number === 1 ? 'x' : `x${number}`
     trace.yaxis = number === 1 ? 'y' : `y${number}`
-    // Without series, the name is that of the facet, which is its title.
-    const name = trace.name === facet ? '' : String(trace.name)
+    const name = String(trace.name)
     const isNew = !series.includes(name)
     if (isNew) series.push(name)
     trace.legendgroup = name
@@ -89,9 +88,34 @@ export function faceted(
         },
       }),
       showlegend: series.some((name) => name !== ''),
+      ...(columns !== undefined && { meta: { ...layout.meta, facets: { rows, columns } } }),
       annotations: [...given, ...titles],
     },
   }
+}
+
+/** The title of a small chart: its column, and its row. */
+function titleOf(facet: readonly string[]): string {
+  return [...facet].reverse().join(', ')
+}
+
+interface Charts {
+  /** The titles of small charts, in order. Of rows and columns there is one for each pair. */
+  names: string[]
+  rows?: string[]
+  columns?: string[]
+}
+
+function chartsOf(facets: ReadonlyMap<unknown, readonly string[]>): Charts {
+  const given = [...facets.values()]
+  if (given.every(({ length }) => length === 1)) return { names: [...new Set(given.map(titleOf))] }
+  const [rows, columns] = [0, 1].map((level) => [...new Set(given.map((names) => names[level]))])
+  return { names: rows.flatMap((row) => columns.map((column) => titleOf([row, column]))), rows, columns }
+}
+
+/** How many small charts there are. */
+export function countOf(facets: ReadonlyMap<unknown, readonly string[]>): number {
+  return chartsOf(facets).names.length
 }
 
 /** Marks and bands, in each of the small charts; their labels in the first one alone, where there is room for one. */

@@ -16,6 +16,40 @@ const NUMBERED = /^\s*-?\d/
 
 const OTHER_COLOR = '#a0a0a0'
 
+/** Looks of the groups of `style`, in order. */
+const SYMBOLS = ['circle', 'diamond', 'square', 'cross', 'triangle-up', 'x']
+const DASHES = ['solid', 'dash', 'dot', 'dashdot', 'longdash', 'longdashdot']
+
+/** The groups that have looks, in order: those of all series. */
+function stylesOf({ groups }: Transform): string[] {
+  return Array.isArray(groups) ? [...rowsByKey(groups).keys()] : []
+}
+
+/** Gives the parts of a trace the symbols or dashes of their groups. */
+function style(
+  parts: readonly Attributes[],
+  trace: Attributes,
+  { style: kind, hue }: Transform,
+  order: readonly string[],
+): void {
+  for (const part of parts) {
+    const place = order.indexOf(keyOf(part.meta?.group))
+    if (kind === 'symbol') part.marker = { symbol: SYMBOLS[place % SYMBOLS.length], ...part.marker }
+    if (kind === 'dash') part.line = { dash: DASHES[place % DASHES.length], ...part.line }
+    // Series that differ in their symbols or dashes alone have one color.
+    if (hue !== undefined) part.meta = { hue: trace.name ?? '' }
+    else delete part.meta
+  }
+}
+
+/** Whether a trace has been divided into series before this transform. */
+function hasOtherGroups({ transforms }: Attributes, path: string): boolean {
+  const at = Number(path.split('.')[1])
+  return (transforms as Transform[]).some(
+    (one, k) => k < at && one?.type === 'groupby' && one.facet !== true && one.animate !== true,
+  )
+}
+
 /**
  * A trace for each group of its points, in the order of their first points. `index` and `count`: of the traces. Adds the
  * traces of small charts to `facets`, and those of an animation to `frames`.
@@ -24,7 +58,7 @@ export function expand(
   given: Attributes,
   index: number,
   count: number,
-  facets: Map<Attributes, string> = new Map(),
+  facets: Map<Attributes, string[]> = new Map(),
   frames: Map<unknown, string> = new Map(),
 ): Attributes[] {
   let traces = [copied(given)]
@@ -33,13 +67,17 @@ export function expand(
       const transform: unknown = trace.transforms[k]
       if (!isObject(transform) || transform.type !== 'groupby' || transform.enabled === false) return [trace]
       const parts = grouped(trace, transform, `transforms.${k}.groups`, index, count)
+      if (transform.style !== undefined) style(parts, trace, transform, stylesOf(given.transforms[k]))
       // The parts of a facet are in it too.
       const [facet, frame] = [facets.get(trace), frames.get(trace)]
       facets.delete(trace)
       frames.delete(trace)
       for (const part of parts) {
-        if (transform.facet === true) facets.set(part, part.name)
-        else if (facet !== undefined) facets.set(part, facet)
+        if (transform.facet === true) {
+          facets.set(part, [...(facet ?? []), part.name])
+          // The name of a small chart is its title: in it, series have their own.
+          part.name = count > 1 ? trace.name : ''
+        } else if (facet !== undefined) facets.set(part, facet)
         if (transform.animate === true) frames.set(part, part.name)
         else if (frame !== undefined) frames.set(part, frame)
         // Series of several frames are the same one.
@@ -67,15 +105,18 @@ export function groupsOf(trace: Attributes): number {
 
 function grouped(
   trace: Attributes,
-  { nameformat, styles, otherGroup, other, top, facet, animate }: Transform,
+  { nameformat, styles, otherGroup, other, top, facet, animate, style: styled, hue }: Transform,
   path: string,
   index: number,
   count: number,
 ): Attributes[] {
   const groups = valueAt(trace, path)
   if (!Array.isArray(groups) || groups.length === 0) return [trace]
-  const format = typeof nameformat === 'string' ? nameformat : count > 1 ? '%{group} (%{trace})' : '%{group}'
+  const isNamed = count > 1 || (hue !== undefined && hasOtherGroups(trace, path))
+  const usual = facet === true || !isNamed ? '%{group}' : '%{group} (%{trace})'
+  const format = typeof nameformat === 'string' ? nameformat : usual
   const paths = arraysOf(trace)
+  const isStyled = styled !== undefined
   const isOurs = top !== undefined || facet === true || animate === true
   const rows = [...rowsByKey(groups)]
   // Years, classes and sizes are in their order.
@@ -98,6 +139,7 @@ function grouped(
     // Rows without a value are a series that can be named.
     if (isOurs && String(part.name).trim() === '') part.name = NO_LABEL
     takeRows(trace, own, part, paths)
+    if (isStyled) part.meta = { group: key }
     if (key === otherGroup) {
       // What stands for many has no color of its own.
       part.line = { color: OTHER_COLOR, ...(isObject(part.line) ? part.line : {}) }

@@ -14,7 +14,7 @@ import {
   valueAt,
 } from './attributes.ts'
 import { Axes } from './axes.ts'
-import { colorsOf, faceted, MOST_FACETS } from './facet.ts'
+import { colorsOf, countOf, faceted, MOST_FACETS } from './facet.ts'
 import { filter } from './filter.ts'
 import { expand, groupsOf } from './groupby.ts'
 import { per } from './per.ts'
@@ -82,7 +82,7 @@ export async function transformed(
   if (!Array.isArray(data)) return figure
   const traces = data.filter(isObject)
   const expanded: unknown[] = []
-  const facets = new Map<Attributes, string>()
+  const facets = new Map<Attributes, string[]>()
   const frames = new Map<unknown, string>()
   let [total, shared] = [0, 0]
   const ready: unknown[] = []
@@ -104,7 +104,7 @@ export async function transformed(
     for (const part of expand(trace, k, data.length, facets, frames)) expanded.push(part)
     if (turnIsLong()) await breathe()
   }
-  const charts = new Set(facets.values()).size
+  const charts = countOf(facets)
   if (charts > MOST_FACETS) throw tooMany(`the figure has more than ${MOST_FACETS} small charts`)
   if (new Set(frames.values()).size > MOST_FRAMES)
     throw tooMany(`the figure has more than ${MOST_FRAMES} frames`)
