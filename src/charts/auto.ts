@@ -119,7 +119,7 @@ const OF_AXES = ['logX', 'logY', 'rangeX', 'rangeY', 'mark', 'band'] as const
 /** Types whose x can hold numbers and whose y can hold labels. */
 const NUMBERS_ACROSS: ReadonlySet<string> = new Set([
   ...['heatmap', 'contour', 'histogram', 'histogram2d', 'table', 'scatter3d', 'surface', 'map'],
-  ...['parallel', 'scatter'],
+  ...['parallel', 'scatter', 'choropleth', 'sankey', 'rose', 'hexbin', 'bump', 'slope'],
 ])
 
 interface Columns {
@@ -206,11 +206,11 @@ function xFor(type: ChartType, { dates, numbers, texts }: Columns, { y }: ChartO
         ),
   )
   const free = (column: Column): boolean => !taken.has(column.name)
-  if (type === 'ecdf') return numbers[0]
+  if (type === 'ecdf' || type === 'density') return numbers[0]
   if (type === 'histogram') return numbers[0] ?? dates[0]
-  if (type === 'scatter' || type === 'histogram2d' || type === 'scatter3d')
+  if (type === 'scatter' || type === 'histogram2d' || type === 'hexbin' || type === 'scatter3d')
     return (y === undefined && numbers.length < 2 ? dates : numbers).find(free) ?? dates.find(free)
-  const isTime = ['line', 'step', 'area', 'candlestick', 'ohlc'].includes(type)
+  const isTime = hasTrait(type, 'joined') || ['candlestick', 'ohlc', 'calendar'].includes(type)
   return (isTime ? [...dates, ...texts] : [...texts, ...dates]).find(free)
 }
 

@@ -74,10 +74,10 @@ export class Chart {
     return given === undefined ? [] : columnNames(given, this.names).map((name) => this.column(flag, name)!)
   }
 
-  /** The columns of --y2: they hold numbers. */
-  async secondColumns(given: string): Promise<Column[]> {
-    const columns = this.columns('--y2', given)
-    for (const column of columns) await this.assertNumbers('--y2', column)
+  /** The columns of an option that must hold numbers. */
+  async numbers(flag: string, given: string | undefined): Promise<Column[]> {
+    const columns = this.columns(flag, given)
+    for (const column of columns) await this.assertNumbers(flag, column)
     return columns
   }
 

@@ -57,7 +57,7 @@ export async function chartOf(
   for (const flag of ['y2', 'animate'] as const)
     if (options.horizontal && options[flag] !== undefined)
       throw new Problem('usage', `--horizontal and --${flag} cannot be used together`)
-  if (type === 'ecdf')
+  if (type === 'ecdf' || type === 'density')
     for (const column of x ? [x, ...ys] : ys) await chart.number(x === column ? '--x' : '--y', column.name)
   if (isFaceted && options.y2 !== undefined)
     throw new Problem('usage', '--facet and --y2 cannot be used together: small charts have one axis')
@@ -198,6 +198,8 @@ async function columnsOf(chart: Chart, type: ChartType, options: ChartOptions): 
     animate: chart.column('--animate', options.animate),
     parent: chart.column('--parent', options.parent),
     id: chart.column('--id', options.id),
+    to: chart.column('--to', options.to),
+    ends: await chart.numbers('--band-of', options.bandOf),
     lat: await place('--lat', options.lat, /^(lat|latitude)$/i),
     lon: await place('--lon', options.lon, /^(lon|lng|long|longitude)$/i),
   }
@@ -338,7 +340,7 @@ async function withSecond(
   transforms: object[] | undefined,
 ): Promise<{ data: Attributes[]; layout: Attributes }> {
   if (y2 === undefined) return { data, layout }
-  const columns = await chart.secondColumns(y2)
+  const columns = await chart.numbers('--y2', y2)
   const own = columns.map((column) => ({
     name: column.name,
     type: 'scatter',
@@ -438,26 +440,31 @@ type Titled = ChartOptions & { facets: readonly string[] }
 
 function defaultTitle(type: ChartType, options: Titled, shown: string): string {
   const { x, y, z, per, by, facets, symbol, dash, lat, size, color } = options
-  const isSpread = type === 'histogram' || type === 'histogram2d'
+  // A rose of values counts them in classes.
+  const isClassed = type === 'rose' && y !== undefined && by === undefined && options.aggregate === undefined
+  const isPair = type === 'histogram2d' || type === 'hexbin'
+  const isSpread = hasTrait(type, 'spread') || isPair
   const along = isSpread
     ? []
     : type === 'scatter3d' || type === 'surface'
       ? [z === undefined ? undefined : shown, x]
       : [per === undefined ? x : undefined, hasTrait(type, 'cells') ? y : undefined]
-  const names = [...new Set([...along, by, symbol, dash, ...facets])].flatMap((name) =>
-    name === undefined ? [] : [spoken(name)],
-  )
+  const names = [
+    ...new Set([...along, options.to, by, isClassed ? y : undefined, symbol, dash, ...facets]),
+  ].flatMap((name) => (name === undefined ? [] : [spoken(name)]))
   const what = isSpread
-    ? `distribution of ${[x, y?.replace(/,\s*/g, ', ')].flatMap((name) => (name === undefined ? [] : [spoken(name)])).join(type === 'histogram' ? ', ' : ' and ')}`
-    : type === 'map'
-      ? spoken(size ?? color ?? lat ?? 'places')
-      : type === 'indicator' && options.aggregate === undefined
-        ? `last ${shown}`
-        : type === 'candlestick' || type === 'ohlc'
-          ? 'prices'
-          : type === 'table'
-            ? ''
-            : ((type === 'scatter3d' || type === 'surface') && z) || shown
+    ? `distribution of ${[x, y?.replace(/,\s*/g, ', ')].flatMap((name) => (name === undefined ? [] : [spoken(name)])).join(isPair ? ' and ' : ', ')}`
+    : isClassed
+      ? 'count'
+      : type === 'map'
+        ? spoken(size ?? color ?? lat ?? 'places')
+        : type === 'indicator' && options.aggregate === undefined
+          ? `last ${shown}`
+          : type === 'candlestick' || type === 'ohlc'
+            ? 'prices'
+            : type === 'table'
+              ? ''
+              : ((type === 'scatter3d' || type === 'surface') && z) || shown
   const whole = options.stack === 'percent' ? `share of ${what}` : what
   const timed = per === undefined || what === '' ? whole : `${whole} per ${per}`
   const plain = names.length === 0 || what === '' ? timed : `${timed} by ${inWords(names)}`

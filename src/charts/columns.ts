@@ -62,6 +62,7 @@ export function numberStyle(values: readonly unknown[]): string | undefined {
   const some = (pattern: RegExp): boolean => texts.some((text) => pattern.test(text))
   if (some(/^[-+]?[\d. ]*\d,\d+$/)) return 'decimal commas'
   if (some(/^[-+]?\d{1,3}([,' \u00a0\u202f]\d{3})+(\.\d+)?$/)) return 'thousands separators'
+  if (some(/^[-+]?\.\d+$/)) return 'no digit before the point'
   if (some(/[$€£¥₹]|\b(USD|EUR|GBP|CHF|JPY)\b/)) return 'currency'
   if (some(/^[-+]?[\d.,]+\s*%$/)) return 'percent signs'
   return undefined

@@ -54,6 +54,11 @@ const table = {
   lat: column('--lat <column>', 'column of latitudes of a map (default: found by its name)'),
   lon: column('--lon <column>', 'column of longitudes of a map'),
   parent: column('--parent <column>', 'column that names the parent of each part of a treemap or sunburst'),
+  to: column('--to <column>', 'column of the ends of the links of a sankey, which begin at --x'),
+  geojson: text(
+    '--geojson <file>',
+    'GeoJSON or TopoJSON file with the regions of a choropleth, which a property of each names',
+  ),
   id: column(
     '--id <column>',
     'column that tells the parts of a treemap or sunburst apart, which --parent names (default: their names)',
@@ -75,6 +80,7 @@ const table = {
   ),
   size: column('--size <column>', 'column of numbers that sizes the points of a scatter'),
   error: column('--error <column>', 'column of numbers: the length of error bars'),
+  bandOf: columns('--band-of <low,high>', 'two columns: a band from one to the other, around a line'),
   y2: columns('--y2 <columns>', 'columns of numbers drawn as lines on a second y axis'),
   text: column('--text <column>', 'column with the text shown for each point'),
   by: column('--by <column>', 'column whose values become series of their own, such as the city of each row'),
@@ -101,8 +107,8 @@ const table = {
   ),
   stack: text(
     '--stack [kind]',
-    'how series of bars or areas stand: normal (on each other; the default), percent or none',
-    { preset: 'normal', choices: ['none', 'normal', 'percent'] },
+    'how series of bars or areas stand: normal (on each other; the default), percent, center (around a middle) or none',
+    { preset: 'normal', choices: ['none', 'normal', 'percent', 'center'] },
   ),
   horizontal: flag('--horizontal', 'bars, boxes or violins from left to right'),
   animate: column('--animate <column>', 'column whose values become frames, shown one after the other'),

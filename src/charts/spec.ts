@@ -8,7 +8,7 @@ export interface Facts {
   /** The value of a square pixel of the points that a column sizes. */
   sizeRef?: number
   /** How the places of a choropleth are written. */
-  places?: 'ISO-3' | 'USA-states' | 'country names'
+  places?: 'ISO-3' | 'USA-states' | 'country names' | 'geojson-id'
 }
 
 /** How a chart was made. Stored in `layout.meta.spec`. `columns`: the columns that its options name, with the names they had then. */

@@ -2,7 +2,7 @@ import { Problem } from '../contract/errors.ts'
 import { barFormat, unitParts } from './axes.ts'
 import type { Chart } from './chart.ts'
 import type { Attributes } from './figure.ts'
-import type { ChartGrid, ChartOptions, Column } from './options.ts'
+import { type ChartGrid, type ChartOptions, type Column, TOP_SERIES } from './options.ts'
 import type { ChartType } from './types.ts'
 import type { ChartValues } from './values.ts'
 import { computedOf, spoken } from './words.ts'
@@ -24,6 +24,9 @@ export interface Drawn {
   error?: Column
   parent?: Column
   id?: Column
+  to?: Column
+  /** The columns of --band-of. */
+  ends: readonly Column[]
   lat?: Column
   lon?: Column
 }
@@ -61,6 +64,23 @@ export const makers: Record<ChartType, Maker> = {
     return { data: parts.each(() => ({ type: 'scatter', mode: 'markers', marker })), layout: parts.layout }
   },
   line: lines,
+  slope: (parts) => {
+    const { data, layout } = lines(parts)
+    return {
+      data: data.map((trace) => ({ ...trace, mode: 'lines+markers' })),
+      layout: { ...layout, xaxis: { ...layout.xaxis, type: 'category' } },
+    }
+  },
+  bump: ({ each, layout, transforms = [] }) => ({
+    data: each(() => ({ type: 'scatter', mode: 'lines+markers', marker: { size: 9 } })).map((trace) => ({
+      ...trace,
+      transforms: [{ type: 'rank' }, ...transforms],
+    })),
+    layout: {
+      ...layout,
+      yaxis: { title: { text: 'rank' }, autorange: 'reversed', dtick: 1, tickformat: 'd' },
+    },
+  }),
   step: (parts) => {
     const { data, layout } = lines(parts)
     return { data: data.map((trace) => ({ ...trace, line: { shape: 'hv' } })), layout }
@@ -72,7 +92,7 @@ export const makers: Record<ChartType, Maker> = {
       : { fill: 'tozeroy' }
     return {
       data: each(() => ({ type: 'scatter', mode: 'lines', ...style })),
-      layout: percent(layout, stack),
+      layout: centered(percent(layout, stack), stack),
     }
   },
   async bar(parts) {
@@ -85,7 +105,7 @@ export const makers: Record<ChartType, Maker> = {
     return {
       data: each(() => ({ type: 'bar', marker })),
       layout: {
-        ...percent(layout, stack),
+        ...centered(percent(layout, stack), stack),
         barmode,
         ...(stack === 'percent' && { barnorm: 'percent' }),
       },
@@ -169,21 +189,91 @@ export const makers: Record<ChartType, Maker> = {
       meta: { ...layout.meta, horizontal: true },
     },
   }),
-  ecdf({ chart, columns: { x, ys, by }, transforms, layout, axis, settings }) {
-    const columns = x ? [x, ...ys] : ys
-    if (columns.length === 0) throw new Problem('usage', 'an ecdf needs a column of numbers with --x')
+  ecdf: (parts) =>
+    curves('an ecdf', parts, 'cumulate', {
+      ...{ style: { line: { shape: 'hv' } } },
+      yaxis: { title: { text: 'share of values' }, ticksuffix: '%', range: [0, 100] },
+    }),
+  density: (parts) =>
+    curves('a density', parts, 'density', {
+      ...{ style: { fill: 'tozeroy' }, yaxis: { title: { text: 'density' }, rangemode: 'tozero' } },
+    }),
+  hexbin: ({ each, layout, transforms }) => ({
+    data: each(() => ({
+      ...{
+        type: 'scatter',
+        mode: 'markers',
+        marker: { showscale: true, colorbar: { title: { text: 'count' } } },
+      },
+    })).map((trace) => ({ ...trace, transforms: [...(transforms ?? []), { type: 'hexagons' }] })),
+    layout,
+  }),
+  calendar({ chart, columns: { x, ys }, layout, options, transforms }) {
+    if (x?.type !== 'date' && x?.type !== 'datetime' && x?.type !== 'empty')
+      throw new Problem('usage', 'a calendar needs --x with a column of dates')
+    const isTimes = x.type === 'datetime' && options.per === undefined && options.aggregate !== undefined
+    if (isTimes) throw new Problem('usage', '--x has times: a cell is a day', { hint: 'Add --per day.' })
+    const colorbar = { title: { text: layout.yaxis?.title?.text }, ...barFormat(options) }
     return {
-      data: columns.map((column) => ({
-        ...{ type: 'scatter', mode: 'lines', line: { shape: 'hv' } },
-        name: column.name,
-        xsrc: chart.reference(column),
-        transforms: [...(transforms ?? []), { type: 'cumulate' }],
-      })),
+      data: [
+        {
+          ...{ type: 'heatmap', name: ys[0]?.name, xsrc: chart.reference(x), ysrc: chart.reference(ys[0]) },
+          ...{ xgap: 1, ygap: 1, colorbar, hovertemplate: '%{text}: %{z}<extra></extra>' },
+          transforms: [...(transforms ?? []), { type: 'calendar' }],
+        },
+      ],
       layout: {
         ...layout,
-        xaxis: { ...(columns.length === 1 && axis(columns[0])), ...settings.x },
-        yaxis: { title: { text: 'share of values' }, ticksuffix: '%', range: [0, 100] },
-        ...((columns.length > 1 || by) && { showlegend: true }),
+        xaxis: { showgrid: false, range: [-0.5, 52.5] },
+        yaxis: { type: 'category', autorange: 'reversed' },
+      },
+    }
+  },
+  sankey({ chart, columns: { x, to, ys }, layout, transforms }) {
+    if (!x || !to) throw new Problem('usage', 'a sankey needs --x and --to: where its links begin and end')
+    const link = {
+      sourcesrc: chart.reference(x),
+      targetsrc: chart.reference(to),
+      valuesrc: chart.reference(ys[0]),
+    }
+    return {
+      data: [{ type: 'sankey', link, transforms: [...(transforms ?? []), { type: 'links' }] }],
+      layout: withoutAxes(layout),
+    }
+  },
+  rose({ chart, columns: { x, ys, by }, layout, options: { aggregate }, transforms }) {
+    if (!x) throw new Problem('usage', 'a rose needs --x: a column of directions, in degrees or as labels')
+    // Without a function, rows are counted: in classes of the values, if there are some.
+    const isClassed = ys.length > 0 && aggregate === undefined && by === undefined
+    const func = aggregate === 'mean' ? 'avg' : (aggregate ?? (ys.length > 0 && by ? 'sum' : 'count'))
+    const own = (transforms ?? []).filter((one) => (one as Attributes).type !== 'aggregate')
+    const sum = { type: 'aggregate', groups: 'theta', aggregations: [{ target: 'r', func, empty: 'none' }] }
+    const classes = { type: 'groupby', groupssrc: chart.reference(ys[0]), classes: 5, top: TOP_SERIES }
+    const reference = isClassed ? undefined : chart.reference(ys[0])
+    return {
+      data: [
+        {
+          ...{
+            type: 'barpolar',
+            name: ys[0]?.name ?? 'count',
+            thetasrc: chart.reference(x),
+            rsrc: reference,
+          },
+          transforms: [{ type: 'sectors' }, ...own, ...(isClassed ? [classes] : []), sum],
+        },
+      ],
+      layout: {
+        ...withoutAxes(layout),
+        polar: {
+          angularaxis: {
+            ...{ direction: 'clockwise', rotation: 90, type: 'category' },
+            ...(x.type === 'number' && { categoryorder: 'array', categoryarray: COMPASS }),
+          },
+          radialaxis: { rangemode: 'tozero', angle: 45, tickangle: 0 },
+          barmode: 'stack',
+          bargap: 0.1,
+        },
+        ...((by || isClassed) && { showlegend: true }),
       },
     }
   },
@@ -195,7 +285,7 @@ export const makers: Record<ChartType, Maker> = {
       name: column.name,
       xsrc: chart.reference(column),
       ...(columns.length > 1 && !by && { opacity: 0.6 }),
-      transforms,
+      transforms: [...(transforms ?? []), { type: 'bins' }],
     }))
     // Categories are parts of one whole; different columns are not.
     const usual = by ? 'stack' : columns.length > 1 ? 'overlay' : undefined
@@ -387,8 +477,58 @@ const GEO = {
   showframe: false,
 }
 
-function lines({ each, layout }: Parts): Made {
-  return { data: each(() => ({ type: 'scatter', mode: 'lines' })), layout }
+const COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
+
+function lines({ each, layout, chart, columns: { x, ys, ends }, transforms = [] }: Parts): Made {
+  const data = each(() => ({ type: 'scatter', mode: 'lines' }))
+  if (ends.length === 0) return { data, layout }
+  if (ends.length !== 2 || ys.length !== 1)
+    throw new Problem('usage', '--band-of needs two columns, low and high, and one column of --y')
+  const references = { ysrc: chart.reference(ends[1]), customdatasrc: chart.reference(ends[0]) }
+  // What is computed of a line is computed of its band.
+  const own = (transforms as Attributes[])
+    .filter(({ type }) => type !== 'trend')
+    .map((one) =>
+      one.type === 'aggregate'
+        ? { ...one, aggregations: [...one.aggregations, { ...one.aggregations[0], target: 'customdata' }] }
+        : one,
+    )
+  const band = {
+    ...{
+      type: 'scatter',
+      mode: 'lines',
+      fill: 'toself',
+      line: { width: 0 },
+      hoverinfo: 'skip',
+      showlegend: false,
+    },
+    ...{ name: ys[0].name, meta: { isBand: true }, xsrc: chart.reference(x), ...references },
+    transforms: [...own, { type: 'band' }],
+  }
+  return { data: [...data, band], layout }
+}
+
+/** Curves of the values of columns, which a transform computes. */
+function curves(
+  what: string,
+  { chart, columns: { x, ys, by }, transforms, layout, axis, settings }: Parts,
+  type: string,
+  { style, yaxis }: { style: Attributes; yaxis: Attributes },
+): Made {
+  const columns = x ? [x, ...ys] : ys
+  if (columns.length === 0) throw new Problem('usage', `${what} needs a column of numbers with --x`)
+  return {
+    data: columns.map((column) => ({
+      ...{ type: 'scatter', mode: 'lines', ...style, name: column.name, xsrc: chart.reference(column) },
+      transforms: [...(transforms ?? []), { type }],
+    })),
+    layout: {
+      ...layout,
+      xaxis: { ...(columns.length === 1 && axis(columns[0])), ...settings.x },
+      yaxis,
+      ...((columns.length > 1 || by) && { showlegend: true }),
+    },
+  }
 }
 
 /** Colors and sizes of points that columns set; undefined if none does. */
@@ -405,6 +545,11 @@ async function pointsOf({
     sizesrc: chart.reference(size),
     ...(size && { sizemode: 'area', sizeref: await values.sizeRef(size), sizemin: 2 }),
   }
+}
+
+/** Series around a middle, where they are drawn: see `theme/centers.ts`. */
+function centered(layout: Attributes, stack: ChartOptions['stack']): Attributes {
+  return stack === 'center' ? { ...layout, meta: { ...layout.meta, isCentered: true } } : layout
 }
 
 /** The y axis of parts of 100. */

@@ -67,6 +67,7 @@ export function transformsOf(
             top: top === undefined ? TOP_SERIES : top + 1,
             other,
             ...(isOne && { style }),
+            ...(type === 'bump' && { drop: true, of: options.by }),
           },
         ]
       : []),

@@ -316,6 +316,7 @@ export class ChartValues {
 
   /** What the places of a map are: codes of countries, names of countries or codes of US states. Throws `bad_data`. */
   async places(column: Column): Promise<Facts['places']> {
+    if (this.options.geojson !== undefined) return 'geojson-id'
     this.facts.places ??= await this.findPlaces(column)
     return this.facts.places
   }

@@ -115,8 +115,8 @@ export function arrangeBars(draft: Draft): void {
   if (layout[along].categoryorder === undefined && isOne && !isOrdered && areAmounts)
     layout[along] = { ...layout[along], categoryorder: 'total descending' }
   layout.bargap ??= labels.length < FEW_BARS ? 0.5 : undefined
-  if (layout.meta.chart === 'pyramid') showBothSides(draft)
-  if (isTurned) layout.yaxis = { ...layout.yaxis, autorange: 'reversed', showgrid: false }
+  if (layout.meta.chart === 'pyramid') showBothSides(layout, 'xaxis', mostOf(draft.data))
+  if (isTurned) layout.yaxis = { autorange: 'reversed', ...layout.yaxis, showgrid: false }
   else {
     const room = view.width - 2 * edgeOf(view) - 48
     const widest = Math.max(...labels.map((label) => widthOf(label)))
@@ -192,17 +192,22 @@ function inTwoLines(label: string, most: number): string[] {
   return rest.length === 0 ? [first] : [first, shortened(rest.join(' '), most)]
 }
 
-/** The numbers of both sides of a pyramid are written without a sign. */
-function showBothSides({ data, layout }: Draft): void {
+/** The largest number of bars, without its sign. */
+function mostOf(data: readonly Attributes[]): number {
   let most = 0
   for (const { x } of data) for (const value of listOf(x)) most = Math.max(most, Math.abs(Number(value) || 0))
+  return most
+}
+
+/** The numbers of both sides of an axis are written without a sign. */
+export function showBothSides(layout: Attributes, axis: 'xaxis' | 'yaxis', most: number): void {
   const step = stepOf(most / 2)
   const ticks = Array.from(
     { length: Math.floor(most / step) * 2 + 1 },
     (_, k) => (k - Math.floor(most / step)) * step,
   )
   const ticktext = ticks.map((tick) => Math.abs(Number(tick.toPrecision(6))).toLocaleString('en'))
-  layout.xaxis = { tickmode: 'array', tickvals: ticks, ticktext, ...layout.xaxis }
+  layout[axis] = { tickmode: 'array', tickvals: ticks, ticktext, ...layout[axis] }
 }
 
 const DOTS: ReadonlySet<unknown> = new Set(['dot', 'lollipop', 'dumbbell'])
@@ -257,7 +262,10 @@ export function turn(draft: Draft): void {
   for (const number of ['', ...numbers]) {
     const { [`xaxis${number}`]: across = {}, [`yaxis${number}`]: up = {} } = layout
     layout[`xaxis${number}`] = { showgrid: true, showline: false, ...up, ...turnedRefs(up) }
-    layout[`yaxis${number}`] = { ...across, autorange: 'reversed', showgrid: false, ...turnedRefs(across) }
+    // The numbers of a histogram ascend upwards.
+    const isUpward = layout.meta.chart === 'histogram' && across.type !== 'category'
+    const direction = isUpward ? {} : { autorange: 'reversed' }
+    layout[`yaxis${number}`] = { ...across, ...direction, showgrid: false, ...turnedRefs(across) }
   }
   if (Array.isArray(layout.shapes)) layout.shapes = layout.shapes.map(turnedShape)
   layout.annotations = listOfAnnotations(layout).map((one) =>

@@ -115,7 +115,7 @@ function labelAxis(labels: readonly string[], view: View, pixels: number): Attri
   const texts = shortenedApart(labels, view.width * (isNarrow(view) ? NARROW_LABELS_SHARE : LABELS_SHARE))
   return {
     nticks: undefined,
-    ...(pixels >= LEAST_ROW_PIXELS && { dtick: 1 }),
+    dtick: Math.ceil(LEAST_ROW_PIXELS / pixels),
     ticklabelposition: 'outside',
     labelalias: Object.fromEntries(labels.map((label, k) => [label, texts[k]])),
   }

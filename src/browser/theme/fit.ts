@@ -3,7 +3,7 @@
 import { SOURCE } from '../../charts/names.ts'
 import { escapedMarkup } from '../../contract/markup.ts'
 import { type Attributes, EDGE_PIXELS, TEXT_PIXELS } from './draft.ts'
-import { listOfAnnotations, SOURCE_PIXELS } from './headings.ts'
+import { listOfAnnotations, SOURCE_PIXELS, Y_TITLE } from './headings.ts'
 import { hasLogo, logoChanges } from './logo.ts'
 import { END } from './series.ts'
 
@@ -31,13 +31,18 @@ export function fitOf(chart: unknown): Attributes | undefined {
   const unknown = unknownPlaces(chart as { calcdata?: unknown })
   if (unknown.length > 0 && !annotations.some(({ name }) => name === PLACES))
     changes.annotations = [...annotations, placesNote(unknown)]
+  // Title, legend, title of the axis and source have one left edge.
+  const axis = annotations.findIndex(({ name }) => name === Y_TITLE)
+  const beside = layout.margin.l - size.l
+  if (axis >= 0 && Math.abs(beside) > 1 && full.xaxis?.domain?.[0] === 0)
+    changes[`annotations[${axis}].xshift`] = beside
   const source = annotations.findIndex(({ name }) => name === SOURCE)
   if (source >= 0) {
     // Below what the labels of the axis need.
     const more = String(annotations[source].text).split('<br>').length - 1
     changes['margin.b'] = size.b + SOURCE_PIXELS + more * FOOT_LINE_PIXELS
     changes[`annotations[${source}].yshift`] = EDGE_PIXELS / 2 - changes['margin.b']
-    changes[`annotations[${source}].xshift`] = layout.margin.l - size.l
+    changes[`annotations[${source}].xshift`] = beside
   }
   return Object.keys(changes).length > 0 ? changes : undefined
 }
@@ -67,7 +72,10 @@ function placesNote(places: readonly string[]): Attributes {
 /** Whether a figure in our theme has something that `fitOf` may change. */
 export function needsFit({ data, layout }: { data: readonly Attributes[]; layout: Attributes }): boolean {
   if (layout.meta?.theme !== undefined && data.some(({ type }) => type === 'choropleth')) return true
-  return hasLogo(layout) || listOfAnnotations(layout).some(({ name }) => name === END || name === SOURCE)
+  return (
+    hasLogo(layout) ||
+    listOfAnnotations(layout).some(({ name }) => name === END || name === SOURCE || name === Y_TITLE)
+  )
 }
 
 /** How far names move down, in pixels, so that none covers another one. `at`: where each would be. */

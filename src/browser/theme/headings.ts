@@ -22,6 +22,8 @@ const LEGEND_LINE_PIXELS = 24
 const SYMBOL_PIXELS = 52
 const AXIS_TITLE_PIXELS = 22
 export const SOURCE_PIXELS = 24
+/** The annotation that is the title of the y axis. */
+export const Y_TITLE = 'gridline-y-title'
 /** The annotation that is the title of a small chart. */
 export const FACET = 'gridline-facet'
 
@@ -165,7 +167,7 @@ export function placeAxisTitle(draft: Draft): void {
   const taken = second === undefined ? 0 : Math.min(widthOf(second) + 16, room / 2)
   if (texts.length > 0) {
     const [line] = wrapped(texts.join(' · '), room - taken, TEXT_PIXELS)
-    annotate(layout, { ...place, name: 'gridline-y-title', text: line, x: 0, xanchor: 'left' })
+    annotate(layout, { ...place, name: Y_TITLE, text: line, x: 0, xanchor: 'left' })
   }
   if (second !== undefined) {
     layout.yaxis2 = { ...layout.yaxis2, title: { ...titleOf(layout.yaxis2.title), text: '' } }

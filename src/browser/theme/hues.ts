@@ -1,7 +1,7 @@
 // Colors of series: those of a column that tells them apart, those of an order, and grey beside what is highlighted.
 import { COLORS, DARK_COLORS } from '../../charts/colors.ts'
 import { escapedMarkup } from '../../contract/markup.ts'
-import { colorsOf, mixed } from './colors.ts'
+import { colorsOf, DIVERGING, mixed } from './colors.ts'
 import { type Attributes, type Draft, listOf } from './draft.ts'
 
 /** Colors of the first, the middle and the last of groups that have an order. All have a contrast of 3 : 1. */
@@ -18,8 +18,22 @@ const BESIDE = { light: '#c3c8ce', dark: '#565d66' } as const
 const OF_TREND = / \((?:trend|mean of \d+)\)$/
 const OTHERS = /^other \(\d+\)/
 
-/** Gives series their colors, unless somebody has chosen them. */
+/** Gives series their colors, unless somebody has chosen them, and bands those of their lines. */
 export function colorSeries(draft: Draft): void {
+  chooseColors(draft)
+  const { data } = draft
+  const usual = colorsOf(draft)
+  for (const [k, trace] of data.entries()) {
+    if (trace.meta?.isBand !== true) continue
+    const at = data.findIndex(
+      ({ name, xaxis, meta }) => meta?.isBand !== true && name === trace.name && xaxis === trace.xaxis,
+    )
+    const color = data[at]?.line?.color ?? usual[Math.max(0, at) % usual.length]
+    data[k] = { ...trace, line: { ...trace.line, color, width: 0 }, fillcolor: `${color}33` }
+  }
+}
+
+function chooseColors(draft: Draft): void {
   const { data, layout, view } = draft
   const highlight = new Set([...listOf(layout.meta.highlight)].map((name) => escapedMarkup(String(name))))
   const keys = data.map(keyOf)
@@ -31,10 +45,16 @@ export function colorSeries(draft: Draft): void {
     return
   }
   const isOrdered =
-    layout.meta.spec?.options?.by !== undefined &&
+    (layout.meta.spec?.options?.by !== undefined || layout.meta.chart === 'rose') &&
     layout.template === undefined &&
     series.length >= LEAST_ORDERED &&
     series.every((key) => NUMBERED.test(key))
+  if (layout.meta.isCentered === true && !data.some(({ stackgroup }) => stackgroup !== undefined)) {
+    const parts = DIVERGING.filter((_, k) => k !== 0 && k !== DIVERGING.length - 1)
+    for (const [k, trace] of data.entries())
+      if (!hasOwnColor(trace)) data[k] = withColor(trace, mixed(parts, k / Math.max(1, data.length - 1)))
+    return
+  }
   if (!isOrdered && !data.some(({ meta }) => meta?.hue !== undefined)) return
   const colorOf = (key: string): string => {
     const at = series.indexOf(key)

@@ -2,10 +2,13 @@
 import { COLORS, DARK_COLORS } from '../../charts/colors.ts'
 import { hasGround } from '../../charts/themes.ts'
 import { arrangeBars, arrangeStems } from './bars.ts'
+import { arrangeCalendar } from './calendars.ts'
+import { centerStacks } from './centers.ts'
 import { type Attributes, type Draft, edgeOf, isNarrow, listOf, type View } from './draft.ts'
 import { sayEmpty } from './empty.ts'
 import { arrangeFacets } from './facets.ts'
 import { placeAxisTitle, placeFoot, placeLegend, placeTitle } from './headings.ts'
+import { drawHexagons } from './hexagons.ts'
 import { colorSeries } from './hues.ts'
 import { writeLabels } from './labels.ts'
 import { withLogo, withoutLogo } from './logo.ts'
@@ -43,6 +46,9 @@ const PARTS = [
   placeLegend,
   arrangeStems,
   arrangeBars,
+  centerStacks,
+  drawHexagons,
+  arrangeCalendar,
   formatNumbers,
   formatDates,
   placeAxisTitle,
@@ -90,7 +96,12 @@ function arranged<T extends Figure>(figure: T, view: View): { shown: T; needed: 
     l: left,
     r: right,
     b: edgeOf(view) + draft.below + (draft.below > 0 || layout.polar !== undefined ? TICKS_PIXELS : 0),
-    t: above.title + above.legend + above.axis + (above.legend + above.axis > 0 ? 0 : 6),
+    t:
+      above.title +
+      above.legend +
+      above.axis +
+      (layout.polar === undefined ? 0 : POLAR_PIXELS) +
+      (above.legend + above.axis > 0 ? 0 : 6),
     ...draft.layout.margin,
   }
   const scheme = schemeOf(layout.template, view.scheme)
@@ -108,6 +119,8 @@ function arranged<T extends Figure>(figure: T, view: View): { shown: T; needed: 
   return { shown, needed: draft.needed }
 }
 
+/** Height of the label above a polar chart, in pixels. */
+const POLAR_PIXELS = 20
 /** Height of the labels of an axis that a legend is below, in pixels. */
 const TICKS_PIXELS = 36
 

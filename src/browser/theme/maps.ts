@@ -1,6 +1,8 @@
 import { GROUNDS } from './colors.ts'
 import { type Attributes, type Draft, listOf } from './draft.ts'
 
+/** Regions whose borders are thin lines. */
+const MANY_REGIONS = 400
 /** Degrees of longitude beyond which a map shows the world. */
 const WORLD_DEGREES = 120
 /** Room around the points of a map, as a part of their extent, and at least, in degrees. */
@@ -14,7 +16,9 @@ export function arrangeMaps({ data, layout, view }: Draft): void {
   if (points.length + places.length === 0) return
   const { ground, line, soft } = GROUNDS[view.scheme]
   const given: Attributes = layout.geo ?? {}
-  const { fitbounds, ...geo } = given
+  // Regions of a file are all of the map.
+  const isOwn = given.fitbounds === 'geojson'
+  const { fitbounds, ...geo } = isOwn ? { ...given, fitbounds: undefined } : given
   const extent = places.length === 0 && fitbounds !== undefined ? extentOf(points) : undefined
   layout.geo = {
     landcolor: view.scheme === 'light' ? '#eceff2' : '#2a2f36',
@@ -24,12 +28,16 @@ export function arrangeMaps({ data, layout, view }: Draft): void {
     bgcolor: ground,
     lakecolor: ground,
     showlakes: false,
-    ...(given.scope === undefined && { lataxis: { range: extent?.lat ?? [-58, 85] } }),
+    ...(isOwn && { fitbounds: given.fitbounds }),
+    ...(given.scope === undefined && !isOwn && { lataxis: { range: extent?.lat ?? [-58, 85] } }),
     ...(extent && { lonaxis: { range: extent.lon } }),
     ...geo,
   }
   for (const [k, trace] of data.entries())
-    if (trace.type === 'choropleth') data[k] = { marker: { line: { color: soft, width: 0.5 } }, ...trace }
+    if (trace.type === 'choropleth') {
+      const width = listOf(trace.locations).length > MANY_REGIONS ? 0.1 : 0.5
+      data[k] = { marker: { line: { color: soft, width } }, ...trace }
+    }
 }
 
 /** The part of the world with all points; undefined if it is most of it. */

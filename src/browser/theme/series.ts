@@ -38,19 +38,26 @@ export function decideLegend({ data, layout }: Draft): void {
     ({ type = 'scatter', showlegend, visible }) =>
       IN_LEGENDS.test(type) && showlegend !== false && visible !== false,
   )
-  if (layout.showlegend === undefined && shown.length > 1) layout.showlegend = true
+  if (shown.length > 1) layout.showlegend ??= true
+  // plotly.js counts those that are in no legend, too.
+  else if (data.length > 1 && shown.length === 1) layout.showlegend ??= false
 }
 
 /** Puts the names of a few lines at their ends, in place of a legend. */
 export function nameLines(draft: Draft): void {
   const { data, layout, view } = draft
+  if (layout.meta.chart === 'slope') {
+    const labels = new Set(data.flatMap(({ x }) => [...listOf(x)]))
+    layout.xaxis = { range: [-0.1, labels.size - 0.98], ...layout.xaxis }
+  }
   if (layout.showlegend !== true || layout.legend !== undefined || isNarrow(view) || !hasOnePlot(draft))
     return
   const lines = data.filter(({ visible, showlegend }) => visible !== false && showlegend !== false)
   const most = Math.min(MOST_NAMED, Math.floor((view.height * NAMES_HEIGHT) / NAME_PIXELS))
   const least = layout.meta.highlight === undefined ? 2 : 1
-  if (lines.length < least || lines.length > most || !lines.every(isLine)) return
-  const ends = lines.map(endOf)
+  const isStack = lines.every(isArea)
+  if (lines.length < least || lines.length > most || !(isStack || lines.every(isLine))) return
+  const ends = isStack ? middlesOf(lines, layout) : lines.map(endOf)
   if (ends.some((end) => end === undefined) || layout.yaxis?.range !== undefined) return
   const given = lines.map(({ name }) => String(name ?? ''))
   const names = shortenedApart(given, view.width * NAMES_SHARE)
@@ -87,6 +94,27 @@ function isLine({ type = 'scatter', mode, stackgroup, fill, xaxis, yaxis }: Attr
     !xaxis &&
     !yaxis
   )
+}
+
+function isArea({ stackgroup, xaxis, yaxis }: Attributes): boolean {
+  return stackgroup !== undefined && !xaxis && !yaxis
+}
+
+/** The middles of stacked areas at the end of the last of them. */
+function middlesOf(areas: readonly Attributes[], layout: Attributes): (number | undefined)[] {
+  const last = areas
+    .map(({ x }) => [...listOf(x)].at(-1))
+    .reduce((a, b) => ((b as number) > (a as number) ? b : a))
+  const sizes = areas.map(({ x, y }) => Number(listOf(y)[[...listOf(x)].lastIndexOf(last)]) || 0)
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  const isShare = areas.some(({ groupnorm }) => groupnorm === 'percent')
+  const scale = isShare ? 100 / (total || 1) : 1
+  let from = layout.meta.isCentered === true ? -total / 2 : 0
+  return sizes.map((size) => {
+    const middle = (from + size / 2) * scale
+    from += size
+    return middle
+  })
 }
 
 /** The last value of a line. */

@@ -17,11 +17,30 @@ export async function chartFor(
   options: ChartOptions,
   note: (text: string) => void,
 ): Promise<{ type: ChartType; figure: Figure }> {
-  const { type, figure } = await madeChart(client, grid, given, options, note)
+  const { type, figure: plain } = await madeChart(client, grid, given, options, note)
+  const figure = await inRegions(client, grid, plain, options, note)
   if (options.theme === undefined) return { type, figure }
   const theme = themeNamed(options.theme)
   if (!isBuiltIn(theme.name)) await checkTemplate(theme.template, options.theme)
   return { type, figure: dressed(figure, theme) }
+}
+
+/** A figure with the regions of `--geojson`, if that is given. */
+export async function inRegions(
+  client: Client,
+  grid: ChartGrid,
+  figure: Figure,
+  { geojson }: ChartOptions,
+  note: (text: string) => void,
+): Promise<Figure> {
+  const [trace] = figure.data
+  if (geojson === undefined || trace?.type !== 'choropleth') return figure
+  const uid = String(trace.locationssrc).split(':')[2]
+  const response = await client.response('columns.get', { fid: grid.fid, query: { uid } })
+  const { cols } = (await response.json()) as { cols: { data: unknown[] }[] }
+  const places = new Set(cols[0].data.flatMap((place) => (place === null ? [] : [String(place)])))
+  const { withRegions } = await import('./regions.ts')
+  return withRegions(figure, geojson, [...places], note)
 }
 
 /** Checks the options of a chart against a table that is not uploaded. Throws `usage`. */

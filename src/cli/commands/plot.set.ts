@@ -13,6 +13,7 @@ import type { GridMeta } from '../../contract/resources/index.ts'
 import { quoted } from '../../contract/shell.ts'
 import { type Change, changed, isColor, readChange } from '../charts/attributes.ts'
 import { changeFigure, storedFigure } from '../charts/change.ts'
+import { inRegions } from '../charts/charts.ts'
 import { themeNamed } from '../charts/themes.ts'
 import { defineCommand, type Option } from '../core/define.ts'
 import { object } from '../core/prints.ts'
@@ -71,9 +72,12 @@ export const set = defineCommand({
     const one = await changeFigure(client, fid, async (before) => {
       const theme = options.theme === undefined ? undefined : themeNamed(options.theme)
       const note = (text: string): void => context.messages.note(text)
-      const next = isChart
-        ? await rechart(client, await gridOf(client, before), before, type, options, theme, note)
-        : before
+      let next = before
+      if (isChart) {
+        const grid = await gridOf(client, before)
+        next = await rechart(client, grid, before, type, options, theme, note)
+        next = await inRegions(client, grid, next, options, note)
+      }
       let figure = (await changed(next, changes)) as Figure
       // One after the other: colors of series of --by are one attribute.
       for (const given of colorOf) figure = (await changed(figure, colorsOf(figure, given))) as Figure

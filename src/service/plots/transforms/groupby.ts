@@ -105,7 +105,7 @@ export function groupsOf(trace: Attributes): number {
 
 function grouped(
   trace: Attributes,
-  { nameformat, styles, otherGroup, other, top, facet, animate, style: styled, hue }: Transform,
+  { nameformat, styles, otherGroup, other, top, facet, animate, style: styled, hue, drop }: Transform,
   path: string,
   index: number,
   count: number,
@@ -126,36 +126,40 @@ function grouped(
   if (isOrdered) rows.sort(([a], [b]) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1))
   // What stands for all other groups is last.
   rows.sort(([a], [b]) => Number(a === otherGroup) - Number(b === otherGroup))
-  return rows.map(([key, own]) => {
-    const style = styleOf(styles, key)
-    const name = isObject(style) ? style.name : undefined
-    const part = merged(copied(trace), isObject(style) ? style : {})
-    part.name =
-      typeof name === 'string'
-        ? name
-        : format
-            .replaceAll('%{group}', textOf(groups[own[0]]))
-            .replaceAll('%{trace}', textOf(trace.name ?? `trace ${index}`))
-    // Rows without a value are a series that can be named.
-    if (isOurs && String(part.name).trim() === '') part.name = NO_LABEL
-    takeRows(trace, own, part, paths)
-    if (isStyled) part.meta = { group: key }
-    if (key === otherGroup) {
-      // What stands for many has no color of its own.
-      part.line = { color: OTHER_COLOR, ...(isObject(part.line) ? part.line : {}) }
-      part.marker = { color: OTHER_COLOR, ...(isObject(part.marker) ? part.marker : {}) }
-    }
-    if (key === otherGroup && typeof other === 'string') {
-      // Points of many groups at the same x are one point.
-      part.name = `${part.name}, ${other === 'avg' ? 'mean' : other}`
-      part.transforms.push({
-        type: 'aggregate',
-        groups: 'x',
-        aggregations: [{ target: 'y', func: other, empty: 'none' }],
-      })
-    }
-    return part
-  })
+  const isLeftOut = (key: string): boolean =>
+    key === otherGroup && (drop === true || trace.meta?.isBand === true)
+  return rows
+    .filter(([key]) => !isLeftOut(key))
+    .map(([key, own]) => {
+      const style = styleOf(styles, key)
+      const name = isObject(style) ? style.name : undefined
+      const part = merged(copied(trace), isObject(style) ? style : {})
+      part.name =
+        typeof name === 'string'
+          ? name
+          : format
+              .replaceAll('%{group}', textOf(groups[own[0]]))
+              .replaceAll('%{trace}', textOf(trace.name ?? `trace ${index}`))
+      // Rows without a value are a series that can be named.
+      if (isOurs && String(part.name).trim() === '') part.name = NO_LABEL
+      takeRows(trace, own, part, paths)
+      if (isStyled) part.meta = { group: key }
+      if (key === otherGroup) {
+        // What stands for many has no color of its own.
+        part.line = { color: OTHER_COLOR, ...(isObject(part.line) ? part.line : {}) }
+        part.marker = { color: OTHER_COLOR, ...(isObject(part.marker) ? part.marker : {}) }
+      }
+      if (key === otherGroup && typeof other === 'string') {
+        // Points of many groups at the same x are one point.
+        part.name = `${part.name}, ${other === 'avg' ? 'mean' : other}`
+        part.transforms.push({
+          type: 'aggregate',
+          groups: 'x',
+          aggregations: [{ target: 'y', func: other, empty: 'none' }],
+        })
+      }
+      return part
+    })
 }
 
 /** The attributes that one group has. */

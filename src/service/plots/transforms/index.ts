@@ -14,13 +14,15 @@ import {
   valueAt,
 } from './attributes.ts'
 import { Axes } from './axes.ts'
+import { bins, planBins } from './bins.ts'
 import { colorsOf, countOf, faceted, MOST_FACETS } from './facet.ts'
 import { filter } from './filter.ts'
 import { expand, groupsOf } from './groupby.ts'
 import { per } from './per.ts'
 import { complete, order, rows } from './rows.ts'
 import { sort } from './sort.ts'
-import { cumulate, negate, span } from './spans.ts'
+import { negate, span } from './spans.ts'
+import { band, calendar, classed, cumulate, density, hexagons, links, rank, sectors } from './spreads.ts'
 import { addSizes, type GroupSizes, top, topGroups } from './top.ts'
 import { tree } from './tree.ts'
 import { PALE_OPACITY, trendOf } from './trend.ts'
@@ -45,6 +47,12 @@ const changes: Readonly<Record<string, (trace: Attributes, transform: Transform,
   span,
   negate,
   cumulate,
+  density,
+  bins,
+  calendar,
+  links,
+  hexagons,
+  band,
 }
 
 /** Our own transforms that are evaluated before traces are grouped. */
@@ -54,6 +62,16 @@ const preparations: Readonly<
   rows,
   zone,
   per,
+  rank,
+  sectors,
+  groupby: classify,
+}
+
+/** Groups of numbers become classes of them, if that is asked for. */
+function classify(_: Attributes, transform: Transform): void {
+  const { groups, classes } = transform
+  if (typeof classes === 'number' && classes >= 1 && Array.isArray(groups))
+    transform.groups = classed(groups, classes)
 }
 
 /** Transforms of one trace. More takes longer than anybody waits for a chart. */
@@ -88,6 +106,9 @@ export async function transformed(
   const ready: unknown[] = []
   for (const given of data) ready.push(isEvaluable(given) ? await prepared(given) : given)
   limitGroups(ready.filter(isEvaluable))
+  planBins(ready.filter(isEvaluable), figure.layout)
+  // Bands are parts of their lines.
+  const own = data.filter((trace) => !isObject(trace) || trace.meta?.isBand !== true).length
   for (const [k, trace] of ready.entries()) {
     if (!isEvaluable(trace)) {
       expanded.push(trace)
@@ -101,7 +122,7 @@ export async function transformed(
     if (total > most.traces) throw tooMany(`the figure has ${total} groups; at most ${most.traces} are drawn`)
     shared += groups * lengthWithoutPoints(trace)
     if (shared > most.shared) throw tooMany('the groups of the figure share too many attributes')
-    for (const part of expand(trace, k, data.length, facets, frames)) expanded.push(part)
+    for (const part of expand(trace, k, own, facets, frames)) expanded.push(part)
     if (turnIsLong()) await breathe()
   }
   const charts = countOf(facets)
@@ -113,7 +134,7 @@ export async function transformed(
   const placed = facets.size > 0 ? faceted(figure, expanded.filter(isObject), facets) : figure
   const axes = new Axes(isObject(placed.layout) ? placed.layout : {}, expanded.filter(isObject), traces)
   const drawn: unknown[] = []
-  const notShown: string[] = []
+  const notShown = new Set<string>()
   for (const [k, trace] of expanded.entries()) {
     if (!isEvaluable(trace)) {
       drawn.push(trace)
@@ -125,7 +146,7 @@ export async function transformed(
     const trend = trendOf({ ...done, ...line })
     for (const { left, of } of (line.transforms as unknown[]).filter(isObject))
       if (typeof left === 'number' && left > 0)
-        notShown.push(`${left} more ${typeof of === 'string' ? of.replaceAll('_', ' ') : ''}`.trim())
+        notShown.add(`${left} more ${typeof of === 'string' ? of.replaceAll('_', ' ') : ''}`.trim())
     const frame = frames.get(trace)
     if (frame !== undefined) frames.set(done, frame)
     if (trend) done.opacity ??= PALE_OPACITY
@@ -142,9 +163,9 @@ export async function transformed(
       throw tooMany('the frames of the figure share too many attributes')
     return animated(placed, drawn, frames)
   }
-  if (notShown.length === 0) return { ...placed, data: drawn }
+  if (notShown.size === 0) return { ...placed, data: drawn }
   const layout: Attributes = isObject(placed.layout) ? placed.layout : {}
-  return { ...placed, layout: { ...layout, meta: { ...layout.meta, notShown } }, data: drawn }
+  return { ...placed, layout: { ...layout, meta: { ...layout.meta, notShown: [...notShown] } }, data: drawn }
 }
 
 function hasTrend(trace: Attributes): boolean {
@@ -164,8 +185,9 @@ function color(trace: Attributes, index: number, layout: unknown): void {
 /** The trace after the transforms that come before the groups. */
 async function prepared(given: Attributes): Promise<Attributes> {
   const transforms = (given.transforms as unknown[]).filter(isObject)
-  const isOurs = ({ type, top: most }: Transform): boolean =>
-    type === 'rows' || type === 'zone' || type === 'per' || most !== undefined
+  const isOurs = ({ type, top: most, classes }: Transform): boolean =>
+    most !== undefined ||
+    (type === 'groupby' ? classes !== undefined : Object.hasOwn(preparations, keyOf(type)))
   if (!transforms.some(isOurs)) return given
   if (transforms.filter(({ type }) => type === 'rows').length > 1)
     throw new Problem('bad_figure', 'a trace has more than one transform of type rows')
@@ -198,7 +220,13 @@ function limitGroups(traces: readonly Attributes[]): void {
     const { groups: merged, other } = topGroups(own, transform, groups)
     transform.groups = merged
     transform.otherGroup = other
+    if (transform.drop === true && other !== undefined) transform.left = own.size - countIn(transform)
   }
+}
+
+/** Groups of a `groupby` with `top` that are not merged. */
+function countIn({ top: most }: Transform): number {
+  return Math.max(0, Number(most) - 1)
 }
 
 /** Characters of a trace that each of its groups has: the arrays with a value for each point are divided, as are the styles. */

@@ -19,6 +19,19 @@ const starts: Readonly<Record<string, (date: Date) => number>> = {
   year: (date) => firstOf(date.getUTCFullYear(), 0),
 }
 
+/** The start of the period of a time, in ms since 1970. */
+export function startOf(unit: string, time: number): number {
+  const short = SHORT[unit]
+  return short ? Math.floor(time / short) * short : starts[unit](new Date(time)) * DAY_MS
+}
+
+/** The end of a period that begins at a time: the start of the next one. */
+export function endOf(unit: string, start: number): number {
+  // Longer than any period of the unit before it, and shorter than two.
+  const days = { day: 1, week: 7, month: 32, quarter: 93, year: 367 }[unit]
+  return days === undefined ? start + SHORT[unit] : startOf(unit, start + days * DAY_MS)
+}
+
 /** Gives each date the first day of its period, in UTC: points of one period can then be aggregated. */
 export function per(trace: Attributes, { target = 'x', unit }: Transform): void {
   const name = typeof unit === 'string' ? unit : ''
@@ -30,8 +43,8 @@ export function per(trace: Attributes, { target = 'x', unit }: Transform): void 
   const periodOf = (value: unknown): string | null => {
     const time = instant(value)
     if (time === undefined || typeof value === 'number') return null
-    if (short) return new Date(Math.floor(time / short) * short).toISOString().slice(0, 16).replace('T', ' ')
-    return new Date(start!(new Date(time)) * DAY_MS).toISOString().slice(0, 10)
+    const text = new Date(startOf(name, time)).toISOString()
+    return short ? text.slice(0, 16).replace('T', ' ') : text.slice(0, 10)
   }
   const periods = values.map((value) => {
     let period = known.get(value)

@@ -1,4 +1,4 @@
-import { type Attributes, keyOf, rowsByKey, setAt, takeRows } from './attributes.ts'
+import type { Attributes } from './attributes.ts'
 import { instant } from './axes.ts'
 
 /** Gives bars the length from their `base` to their `y`: numbers, or times in ms. A bar without both ends is a gap. */
@@ -21,23 +21,4 @@ export function negate(trace: Attributes): void {
   if (!Array.isArray(trace.y)) return
   trace.customdata = trace.y
   trace.y = trace.y.map((value: unknown) => (typeof value === 'number' ? -value : null))
-}
-
-/** The share of the values that are at most as large as each of them, in percent. */
-export function cumulate(trace: Attributes): void {
-  if (!Array.isArray(trace.x)) return
-  const values: unknown[] = trace.x
-  const rows = [...values.keys()].filter((k) => typeof values[k] === 'number')
-  takeRows(
-    trace,
-    rows.sort((a, b) => (values[a] as number) - (values[b] as number)),
-  )
-  // Of equal values, each has the share of the last.
-  const shares: number[] = []
-  let done = 0
-  for (const [, own] of rowsByKey((trace.x as unknown[]).map(keyOf))) {
-    done += own.length
-    for (const k of own) shares[k] = (100 * done) / rows.length
-  }
-  setAt(trace, 'y', shares)
 }

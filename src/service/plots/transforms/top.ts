@@ -42,7 +42,9 @@ export type GroupSizes = Map<string, number>
 
 /** Adds the points of a trace to the sizes of its groups. */
 export function addSizes(sizes: GroupSizes, trace: Attributes, groups: readonly unknown[]): void {
-  const values: unknown = trace.y
+  // Ranks stand for the values that were ranked.
+  const isRanked = (trace.transforms as Transform[]).some(({ type }) => type === 'rank')
+  const values: unknown = isRanked ? trace.customdata : trace.y
   const sized = Array.isArray(values) && trace.type !== 'histogram' ? values : undefined
   for (const [k, group] of groups.entries()) {
     const key = keyOf(group)

@@ -1,0 +1,46 @@
+import { type Draft, isNarrow, listOf } from './draft.ts'
+
+const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+/** Weeks of a month. */
+const MONTH_WEEKS = 365.25 / 12 / 7
+/** Height of the days of a year, and of what is around them, in pixels. */
+const YEAR_PIXELS = 130
+const AROUND_PIXELS = 130
+
+/** A calendar has a row for each day of the week, of each year, and the names of months below. */
+export function arrangeCalendar(draft: Draft): void {
+  const { data, layout, view } = draft
+  if (layout.meta.chart !== 'calendar') return
+  const years = [
+    ...new Set(data.flatMap(({ y }) => [...listOf(y)].map((row) => String(row).split(' ')[0]))),
+  ].sort()
+  const rows = years.flatMap((year, k) => [
+    ...(k > 0 ? [`${year} `] : []),
+    ...WEEKDAYS.map((weekday) => `${year} ${weekday}`),
+  ])
+  // plotly.js needs a cell in each row, also where nothing is.
+  for (const [k, trace] of data.entries()) {
+    const [x, y, z] = [trace.x, trace.y, trace.z].map((list) => [...listOf(list)])
+    data[k] = {
+      ...trace,
+      ...{ x: [...x, ...rows.map(() => 0)], y: [...y, ...rows], z: [...z, ...rows.map(() => null)] },
+    }
+  }
+  const isOne = years.length === 1
+  const tickvals = isOne ? rows : years.map((year) => `${year} Thursday`)
+  const step = isNarrow(view) ? 2 : 1
+  const months = MONTHS.map((_, k) => k).filter((k) => k % step === 0)
+  layout.yaxis = {
+    ...{ categoryorder: 'array', categoryarray: rows, range: [rows.length - 0.5, -0.5], autorange: false },
+    ...{ tickmode: 'array', tickvals, ticktext: isOne ? WEEKDAYS : years, showgrid: false },
+    ...layout.yaxis,
+  }
+  if (layout.yaxis.autorange === 'reversed') layout.yaxis.autorange = false
+  layout.xaxis = {
+    ...{ tickmode: 'array', tickvals: months.map((k) => (k + 0.5) * MONTH_WEEKS), ticks: '' },
+    ...{ ticktext: months.map((k) => MONTHS[k]) },
+    ...layout.xaxis,
+  }
+  draft.needed = Math.max(draft.needed, years.length * YEAR_PIXELS + AROUND_PIXELS)
+}

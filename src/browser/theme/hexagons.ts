@@ -1,0 +1,49 @@
+import { mixed, SEQUENTIAL, scaleOf } from './colors.ts'
+import { type Draft, listOf } from './draft.ts'
+
+/** The corners of a hexagon, in halves of its width and thirds of its height. */
+const CORNERS = [
+  [0, 2],
+  [1, 1],
+  [1, -1],
+  [0, -2],
+  [-1, -1],
+  [-1, 1],
+] as const
+
+/** Draws the cells of a hexbin as shapes, which fill the plot in any size. Its points are not seen: the pointer finds them. */
+export function drawHexagons({ data, layout }: Draft): void {
+  if (layout.meta.chart !== 'hexbin') return
+  for (const [k, trace] of data.entries()) {
+    const [width, height]: number[] = trace.meta?.cell ?? []
+    if (!(width > 0 && height > 0)) continue
+    const [xs, ys, counts] = [trace.x, trace.y, trace.marker?.color].map((list) =>
+      [...listOf(list)].map(Number),
+    )
+    const most = Math.max(1, ...counts)
+    const shapes = xs.map((x, n) => {
+      const corners = CORNERS.map(([right, up]) => `${x + (right * width) / 2},${ys[n] + (up * height) / 3}`)
+      const color = mixed(SEQUENTIAL, counts[n] / most)
+      return {
+        type: 'path',
+        layer: 'below',
+        path: `M${corners.join('L')}Z`,
+        fillcolor: color,
+        line: { width: 0 },
+      }
+    })
+    layout.shapes = [...shapes, ...listOf(layout.shapes)]
+    data[k] = {
+      ...trace,
+      marker: { ...trace.marker, opacity: 0, colorscale: scaleOf(SEQUENTIAL), cmin: 0, cmax: most },
+      hovertemplate: '%{marker.color}<extra></extra>',
+    }
+    const around = (values: number[], room: number): number[] => [
+      Math.min(...values) - room,
+      Math.max(...values) + room,
+    ]
+    if (xs.length === 0) continue
+    layout.xaxis = { range: around(xs, width / 2), ...layout.xaxis }
+    layout.yaxis = { range: around(ys, (height * 2) / 3), showgrid: false, ...layout.yaxis }
+  }
+}

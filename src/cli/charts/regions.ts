@@ -1,0 +1,142 @@
+import { readFileSync, statSync } from 'node:fs'
+import type { Feature, FeatureCollection, Position } from 'geojson'
+import type { Topology } from 'topojson-specification'
+import type { Figure } from '../../charts/figure.ts'
+import { listed } from '../../contract/closest.ts'
+import { Problem } from '../../contract/errors.ts'
+
+/** Size of a file of regions, in bytes. They become a part of the chart. */
+const MOST_BYTES = 50 * 1024 * 1024
+/** Digits behind the point of coordinates: 0.001° is 110 m. */
+const DIGITS = 3
+const HINT =
+  'Regions are features in GeoJSON, or TopoJSON, with a property that names them as the column does.'
+
+/**
+ * A choropleth with the regions of a file. `places`: the values of the column that names them. `note`: says which places
+ * have no region. Throws `no_such_file` and `bad_data`.
+ */
+export async function withRegions(
+  { data, layout }: Figure,
+  file: string,
+  places: readonly string[],
+  note: (text: string) => void,
+): Promise<Figure> {
+  const candidates = await featuresIn(file)
+  let best: { features: Feature[]; names: string[]; found: number } | undefined
+  for (const features of candidates)
+    for (const names of namesOf(features)) {
+      const known = new Set(names)
+      const found = places.filter((place) => known.has(plain(place))).length
+      if (found > (best?.found ?? 0)) best = { features, names, found }
+    }
+  if (!best)
+    throw new Problem(
+      'bad_data',
+      `--geojson ${file}: no property of a region is ${listed(places.slice(0, 3))}`,
+      {
+        hint: HINT,
+      },
+    )
+  const { features, names } = best
+  // Regions are named as the column writes them: `01001` is 1001.
+  const written = new Map(places.map((place) => [plain(place), place]))
+  const missing = places.filter((place) => !names.includes(plain(place)))
+  if (missing.length > 0) note(`--geojson ${file}: no region is named ${listed(missing, 5)}; not drawn`)
+  const drawn = features.flatMap(({ geometry }, k) => {
+    if (geometry?.type !== 'Polygon' && geometry?.type !== 'MultiPolygon') return []
+    const polygons = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates
+    const coordinates = polygons.map((rings) => rings.map((ring, n) => wound(ring.map(rounded), n === 0)))
+    const id = written.get(names[k]) ?? names[k]
+    return [{ type: 'Feature', id, properties: {}, geometry: { type: 'MultiPolygon', coordinates } }]
+  })
+  const extent = extentOf(drawn.flatMap(({ geometry }) => geometry.coordinates.flat(2)))
+  const [trace, ...rest] = data
+  const regions = { geojson: { type: 'FeatureCollection', features: drawn }, featureidkey: 'id' }
+  return { data: [{ ...trace, ...regions }, ...rest], layout: { ...layout, geo: mapOf(extent) } }
+}
+
+/** The lists of features of a file: one of GeoJSON, one for each object of TopoJSON. */
+async function featuresIn(file: string): Promise<Feature[][]> {
+  const refuse = (why: string): Problem =>
+    new Problem('bad_data', `--geojson ${file}: ${why}`, { hint: HINT })
+  let parsed: FeatureCollection | Topology
+  try {
+    if (statSync(file).size > MOST_BYTES) throw refuse(`larger than ${MOST_BYTES} bytes`)
+    parsed = JSON.parse(readFileSync(file, 'utf8').replace(/^\ufeff/, ''))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+      throw new Problem('no_such_file', `no such file: ${file}`)
+    throw error instanceof SyntaxError ? refuse(`not JSON: ${error.message}`) : error
+  }
+  if (parsed?.type === 'FeatureCollection' && Array.isArray(parsed.features)) return [parsed.features]
+  if (parsed?.type !== 'Topology') throw refuse('neither a FeatureCollection nor a Topology')
+  const { feature } = await import('topojson-client')
+  const topology = parsed
+  return Object.values(topology.objects).flatMap((object) => {
+    const made = feature(topology, object)
+    return made.type === 'FeatureCollection' ? [made.features] : []
+  })
+}
+
+/** What names the regions: their ids, or one of their properties. */
+function namesOf(features: readonly Feature[]): string[][] {
+  const keys = new Set(features.slice(0, 50).flatMap(({ properties }) => Object.keys(properties ?? {})))
+  const lists = [
+    features.map(({ id }) => id),
+    ...[...keys].map((key) => features.map(({ properties }) => properties?.[key])),
+  ]
+  return lists.map((list) => list.map((name) => plain(String(name ?? ''))))
+}
+
+/** A name without what two files write in different ways: cases, and zeros before a code. */
+function plain(name: string): string {
+  return name
+    .trim()
+    .toLowerCase()
+    .replace(/^0+(?=\d)/, '')
+}
+
+function rounded(position: Position): [number, number] {
+  return [Number(position[0].toFixed(DIGITS)), Number(position[1].toFixed(DIGITS))]
+}
+
+/** A ring in the direction that a map wants: outer ones clockwise, holes counter-clockwise. Otherwise, all else is filled. */
+function wound(ring: [number, number][], isOuter: boolean): [number, number][] {
+  const area = ring.reduce((sum, [x, y], k) => {
+    const [nextX, nextY] = ring[(k + 1) % ring.length]
+    return sum + x * nextY - nextX * y
+  }, 0)
+  return area < 0 === isOuter ? ring : ring.toReversed()
+}
+
+interface Extent {
+  west: number
+  east: number
+  south: number
+  north: number
+}
+
+function extentOf(positions: readonly [number, number][]): Extent {
+  const extent = { west: 180, east: -180, south: 90, north: -90 }
+  for (const [x, y] of positions) {
+    extent.west = Math.min(extent.west, x)
+    extent.east = Math.max(extent.east, x)
+    extent.south = Math.min(extent.south, y)
+    extent.north = Math.max(extent.north, y)
+  }
+  return extent
+}
+
+/** A map without the borders that plotly.js knows. The USA has its own projection, with Alaska and Hawaii beside it. */
+function mapOf({ west, east, south, north }: Extent): object {
+  const isUsa = west < -150 && south > 10 && north < 73 && (east < -60 || east > 170)
+  if (isUsa) return { visible: false, scope: 'usa', projection: { type: 'albers usa' } }
+  const isWorld = east - west > 180
+  return {
+    visible: false,
+    ...(isWorld
+      ? { projection: { type: 'natural earth' } }
+      : { fitbounds: 'geojson', projection: { type: 'mercator' } }),
+  }
+}

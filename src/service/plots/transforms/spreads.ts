@@ -1,0 +1,236 @@
+// Own transforms that count values: see docs/api.md#own-transforms.
+import { type Attributes, keyOf, rowsByKey, setAt, takeRows } from './attributes.ts'
+import { instant } from './axes.ts'
+
+/** The numbers of a list, and where they are. */
+function numbersOf(values: readonly unknown[]): number[] {
+  return values.filter((value): value is number => typeof value === 'number' && Number.isFinite(value))
+}
+
+/** The share of the values that are at most as large as each of them, in percent. */
+export function cumulate(trace: Attributes): void {
+  if (!Array.isArray(trace.x)) return
+  const values: unknown[] = trace.x
+  const rows = [...values.keys()].filter((k) => typeof values[k] === 'number')
+  takeRows(
+    trace,
+    rows.sort((a, b) => (values[a] as number) - (values[b] as number)),
+  )
+  // Of equal values, each has the share of the last.
+  const shares: number[] = []
+  let done = 0
+  for (const [, own] of rowsByKey((trace.x as unknown[]).map(keyOf))) {
+    done += own.length
+    for (const k of own) shares[k] = (100 * done) / rows.length
+  }
+  setAt(trace, 'y', shares)
+}
+
+/** Points of the curve of a density, and the parts that values are counted in before. */
+const CURVE_POINTS = 200
+const CURVE_PARTS = 1000
+
+/** The density of values: a curve of normal kernels, whose width is by Silverman's rule of thumb. */
+export function density(trace: Attributes): void {
+  if (!Array.isArray(trace.x)) return
+  const values = Float64Array.from(numbersOf(trace.x)).sort()
+  const count = values.length
+  trace.x = []
+  trace.y = []
+  if (count === 0) return
+  const mean = values.reduce((sum, value) => sum + value / count, 0)
+  const deviation = Math.sqrt(
+    values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, count - 1),
+  )
+  const quarters = values[Math.floor(0.75 * (count - 1))] - values[Math.floor(0.25 * (count - 1))]
+  const spread = Math.min(deviation || Number.POSITIVE_INFINITY, quarters / 1.34 || Number.POSITIVE_INFINITY)
+  const width = Number.isFinite(spread) ? 0.9 * spread * count ** -0.2 : Math.abs(mean) / 100 || 1
+  const [from, to] = [values[0] - 3 * width, values[count - 1] + 3 * width]
+  const part = (to - from) / CURVE_PARTS
+  const parts = new Float64Array(CURVE_PARTS + 1)
+  for (const value of values) parts[Math.round((value - from) / part)]++
+  const used = [...parts.keys()].filter((k) => parts[k] > 0)
+  for (let k = 0; k < CURVE_POINTS; k++) {
+    const at = from + ((to - from) * k) / (CURVE_POINTS - 1)
+    let sum = 0
+    for (const n of used) sum += parts[n] * Math.exp(-0.5 * ((at - from - n * part) / width) ** 2)
+    trace.x.push(at)
+    trace.y.push(sum / (count * width * Math.sqrt(2 * Math.PI)))
+  }
+}
+
+const DAY_MS = 86_400_000
+const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+
+/**
+ * The cells of a calendar: the values `y` of days `x` become `z` at the week of the year, from 0 on, and at
+ * `2024 Monday`: their year and day of the week. Weeks begin with Monday.
+ */
+export function calendar(trace: Attributes): void {
+  const { x, y } = trace
+  if (!Array.isArray(x) || !Array.isArray(y)) return
+  const days = x.map((value: unknown) => (typeof value === 'string' ? instant(value) : undefined))
+  const rows = [...days.keys()].filter((k) => days[k] !== undefined)
+  takeRows(trace, rows)
+  const known = rows.map((k) => Math.floor(days[k]! / DAY_MS))
+  // 1970-01-01 was a Thursday.
+  const weekday = known.map((day) => (((day + 3) % 7) + 7) % 7)
+  trace.z = trace.y
+  trace.text = known.map((day) => new Date(day * DAY_MS).toISOString().slice(0, 10))
+  const years: number[] = trace.text.map((text: string) => Number.parseInt(text, 10))
+  trace.y = years.map((year, k) => `${year} ${WEEKDAYS[weekday[k]]}`)
+  trace.x = known.map((day, k) => {
+    const first = new Date(0).setUTCFullYear(years[k], 0, 1) / DAY_MS
+    return Math.floor((day - first + ((((first + 3) % 7) + 7) % 7)) / 7)
+  })
+}
+
+/** Links with names of their ends become links between numbered nodes. Links with the same ends are one. */
+export function links(trace: Attributes): void {
+  const { source, target, value } = trace.link ?? {}
+  if (!Array.isArray(source) || !Array.isArray(target)) return
+  const names = new Map<string, number>()
+  const numberOf = (name: unknown): number => {
+    const key = keyOf(name ?? '')
+    if (!names.has(key)) names.set(key, names.size)
+    return names.get(key)!
+  }
+  const sums = new Map<string, { source: number; target: number; value: number }>()
+  for (const [k, from] of source.entries()) {
+    const size: unknown = Array.isArray(value) ? value[k] : 1
+    if (typeof size !== 'number' || !(size > 0)) continue
+    const [start, end] = [numberOf(from), numberOf(target[k])]
+    const own = sums.get(`${start} ${end}`) ?? { source: start, target: end, value: 0 }
+    own.value += size
+    sums.set(`${start} ${end}`, own)
+  }
+  const all = [...sums.values()]
+  trace.node = { ...trace.node, label: [...names.keys()] }
+  trace.link = {
+    source: all.map((one) => one.source),
+    target: all.map((one) => one.target),
+    value: all.map((one) => one.value),
+  }
+}
+
+const POINTS_OF_COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
+
+/** Directions in degrees become points of the compass; labels stay as they are. */
+export function sectors(trace: Attributes): void {
+  if (!Array.isArray(trace.theta)) return
+  const size = 360 / POINTS_OF_COMPASS.length
+  trace.theta = trace.theta.map((value: unknown) =>
+    typeof value === 'number' && Number.isFinite(value)
+      ? POINTS_OF_COMPASS[((Math.round(value / size) % 16) + 16) % 16]
+      : value,
+  )
+}
+
+/** The classes of numbers, at round numbers, in place of the numbers themselves: `10 to 20`. */
+export function classed(values: readonly unknown[], count: number): unknown[] {
+  const numbers = numbersOf(values)
+  if (numbers.length === 0) return [...values]
+  const [least, most] = endsOf(numbers)
+  const step = roundStep((most - least) / count || 1)
+  const text = (number: number): string => String(Number(number.toPrecision(12)))
+  return values.map((value) => {
+    if (typeof value !== 'number' || !Number.isFinite(value)) return value
+    // The largest value belongs to the last class, not to one of its own.
+    const k = Math.min(Math.floor(value / step), Math.ceil(most / step) - 1)
+    return `${text(k * step)} to ${text((k + 1) * step)}`
+  })
+}
+
+export function endsOf(numbers: readonly number[]): [number, number] {
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const number of numbers) {
+    if (number < least) least = number
+    if (number > most) most = number
+  }
+  return [least, most]
+}
+
+/** The least of 1, 2 and 5 times a power of ten that is at least this. */
+export function roundStep(size: number): number {
+  const power = 10 ** Math.floor(Math.log10(size))
+  return ([1, 2, 5].find((digit) => digit * power >= size * 0.999999) ?? 10) * power
+}
+
+/** Hexagons across. */
+const HEXAGONS = 30
+/** The height of a row of hexagons, as a part of the width of one, in the data of a plot that is wider than high. */
+const ROW_SHARE = Math.sqrt(3) / 2
+const PLOT_RATIO = 1.8
+
+/** Counts points in hexagons: their middles in `x` and `y`, how many in `marker.color`, and their sizes in `meta`. */
+export function hexagons(trace: Attributes): void {
+  const { x, y } = trace
+  if (!Array.isArray(x) || !Array.isArray(y)) return
+  const isPoint = (k: number): boolean =>
+    Number.isFinite(x[k] ?? Number.NaN) && Number.isFinite(y[k] ?? Number.NaN)
+  const rows = [...x.keys()].filter(isPoint)
+  const [left, right] = endsOf(rows.map((k) => x[k]))
+  const [bottom, top] = endsOf(rows.map((k) => y[k]))
+  const width = (right - left || 1) / HEXAGONS
+  const height = ((top - bottom || 1) / HEXAGONS) * ROW_SHARE * PLOT_RATIO
+  const cells = new Map<string, { x: number; y: number; count: number }>()
+  for (const k of rows) {
+    const [across, up] = [(x[k] - left) / width, (y[k] - bottom) / height]
+    // Every second row is shifted by a half: the nearer one of the two nearest middles.
+    const middles = [Math.floor(up), Math.floor(up) + 1].map((row) => {
+      const shift = row % 2 === 0 ? 0 : 0.5
+      const column = Math.round(across - shift) + shift
+      return { column, row, distance: (across - column) ** 2 + ((up - row) * ROW_SHARE) ** 2 }
+    })
+    const { column, row } = middles[0].distance <= middles[1].distance ? middles[0] : middles[1]
+    const key = `${column} ${row}`
+    const cell = cells.get(key) ?? { x: left + column * width, y: bottom + row * height, count: 0 }
+    cell.count++
+    cells.set(key, cell)
+  }
+  const all = [...cells.values()]
+  trace.x = all.map((cell) => cell.x)
+  trace.y = all.map((cell) => cell.y)
+  trace.marker = { ...trace.marker, color: all.map(({ count }) => count) }
+  trace.meta = { cell: [width, height] }
+}
+
+/** Ranks the points of each `x` by their `y`, the largest first. */
+export function rank(trace: Attributes): void {
+  const { x, y } = trace
+  if (!Array.isArray(x) || !Array.isArray(y)) return
+  trace.customdata = y
+  const ranks: unknown[] = y.map(() => null)
+  for (const [, rows] of rowsByKey(x)) {
+    const known = rows.filter((k) => typeof y[k] === 'number').sort((a, b) => y[b] - y[a] || a - b)
+    for (const [place, k] of known.entries()) {
+      // Equal values have one rank.
+      const before = known[place - 1]
+      ranks[k] = place > 0 && y[before] === y[k] ? ranks[before] : place + 1
+    }
+  }
+  trace.y = ranks
+}
+
+/** The outline of a band: along its upper values `y`, and back along its lower values `customdata`, for each part without gaps. */
+export function band(trace: Attributes): void {
+  const { x, y, customdata: low } = trace
+  if (!Array.isArray(x) || !Array.isArray(y) || !Array.isArray(low)) return
+  const [across, up]: unknown[][] = [[], []]
+  let rows: number[] = []
+  const close = (): void => {
+    if (rows.length === 0) return
+    const back = rows.toReversed()
+    across.push(...rows.map((k) => x[k]), ...back.map((k) => x[k]), null)
+    up.push(...rows.map((k) => y[k]), ...back.map((k) => low[k]), null)
+    rows = []
+  }
+  for (let k = 0; k < x.length; k++) {
+    if (typeof y[k] === 'number' && typeof low[k] === 'number' && (x[k] ?? undefined) !== undefined)
+      rows.push(k)
+    else close()
+  }
+  close()
+  Object.assign(trace, { x: across, y: up })
+  delete trace.customdata
+}
