@@ -269,7 +269,7 @@ export const makers: Record<ChartType, Maker> = {
             ...{ direction: 'clockwise', rotation: 90, type: 'category' },
             ...(x.type === 'number' && { categoryorder: 'array', categoryarray: COMPASS }),
           },
-          radialaxis: { rangemode: 'tozero', angle: 45, tickangle: 0 },
+          radialaxis: { rangemode: 'tozero', angle: 45, tickangle: 0, nticks: 4 },
           barmode: 'stack',
           bargap: 0.1,
         },

@@ -7,7 +7,7 @@ import { chartOf } from '../../src/charts/charts.ts'
 import { columnNames } from '../../src/charts/columns.ts'
 import type { Figure } from '../../src/charts/figure.ts'
 import { reworked } from '../../src/charts/rechart.ts'
-import { type ChartType, chartTypes } from '../../src/charts/types.ts'
+import { type ChartType, chartTypes, hasTrait } from '../../src/charts/types.ts'
 import { type Ended, gridline } from '../support/cli.ts'
 import { runs } from '../support/runs.ts'
 import { temporaryFolder } from '../support/service.ts'
@@ -1064,13 +1064,16 @@ describe('what a command changes in a chart that exists', () => {
     dumbbell: { y: 'price,cost' },
     timeline: { y: 'start,end' },
     ecdf: { x: 'price', y: undefined },
+    density: { x: 'price', y: undefined },
+    calendar: { x: 'start' },
+    sankey: { to: 'day' },
     pyramid: { y: 'price,cost' },
     indicator: { x: undefined },
   }
   const NO_Y = new Set<ChartType>(['map'])
   const single = new Set<ChartType>([
-    ...(['pie', 'donut', 'treemap', 'sunburst', 'choropleth', 'indicator', 'waterfall'] as const),
-    ...(['histogram2d', 'scatter3d', 'surface', 'contour', 'map'] as const),
+    ...chartTypes.filter((type) => hasTrait(type, 'one y')),
+    ...(['surface', 'contour', 'map'] as const),
   ])
   const types = chartTypes.filter((type) => type !== 'heatmap')
 

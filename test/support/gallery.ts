@@ -157,6 +157,42 @@ export const tables: Record<string, string> = {
       rounded(3 + 2 * Math.cos(k / 7)),
     ]),
   ),
+  gusts: csv(
+    'direction,speed',
+    count(400).map((k) => [
+      Math.round(230 + 90 * noise(k) + 40 * noise(k + 7)) % 360,
+      rounded(1 + Math.abs(noise(k + 3) + noise(k + 90)) * 9),
+    ]),
+  ),
+  visits: csv(
+    'day,visits',
+    count(500).map((k) => [
+      new Date(Date.UTC(2023, 7, 1 + k)).toISOString().slice(0, 10),
+      Math.round(120 + 60 * Math.sin(k / 58) + 40 * Math.abs(noise(k)) - (k % 7 > 4 ? 50 : 0)),
+    ]),
+  ),
+  energy: csv('from,to,twh', [
+    ['Coal', 'Power', 40],
+    ['Gas', 'Power', 30],
+    ['Gas', 'Heat', 25],
+    ['Solar', 'Power', 12],
+    ['Power', 'Homes', 45],
+    ['Power', 'Industry', 37],
+    ['Heat', 'Homes', 25],
+  ]),
+  answers: csv('question,strongly disagree,disagree,neutral,agree,strongly agree', [
+    ['Pay', 22, 18, 10, 30, 20],
+    ['Hours', 8, 14, 18, 35, 25],
+    ['Food', 30, 25, 20, 15, 10],
+    ['Rooms', 12, 20, 30, 24, 14],
+  ]),
+  forecast: csv(
+    'day,low,expected,high',
+    count(30).map((k) => {
+      const middle = 10 + k * 0.3 + noise(k)
+      return [day(k), rounded(middle - 1 - k / 12), rounded(middle), rounded(middle + 1 + k / 12)]
+    }),
+  ),
   trial: csv(
     'dose,mean,deviation',
     count(8).map((k) => [k, rounded(10 + k * 2 + noise(k) * 2), rounded(1 + Math.abs(noise(k + 5)))]),
@@ -217,6 +253,37 @@ export const gallery: readonly Example[] = [
     'A trend, marks, a band, a subtitle and a source.',
     'line-marks',
   ),
+  of(
+    'line',
+    'revenue',
+    { x: 'date', y: 'revenue', by: 'city', highlight: ['Tokyo'], note: ['2023-06-01,5200000:Fair'] },
+    'One series among others, which are grey, and a note.',
+    'line-highlight',
+  ),
+  of(
+    'line',
+    'forecast',
+    { x: 'day', y: 'expected', bandOf: 'low,high' },
+    'A band around a line.',
+    'line-band',
+  ),
+  of(
+    'slope',
+    'revenue',
+    { x: 'date', y: 'revenue', by: 'city', where: "date = '2022-01-01' or date = '2023-12-01'" },
+    'Two moments, and what changed between them.',
+  ),
+  of(
+    'bump',
+    'revenue',
+    {
+      x: 'date',
+      y: 'revenue',
+      by: 'city',
+      where: "date in ('2022-01-01', '2022-07-01', '2023-01-01', '2023-07-01')",
+    },
+    'Who is first, second and third.',
+  ),
   of('step', 'sales', { x: 'month', y: 'Oslo,Bergen' }, 'Values that stay until they change.'),
   of('area', 'sales', { x: 'month', y: 'Oslo,Bergen,Tromsø' }, 'Parts of a whole over time.'),
   of(
@@ -225,6 +292,13 @@ export const gallery: readonly Example[] = [
     { x: 'date', y: 'revenue', by: 'city', stack: 'percent' },
     'Shares over time.',
     'area-percent',
+  ),
+  of(
+    'area',
+    'revenue',
+    { x: 'date', y: 'revenue', by: 'city', stack: 'center' },
+    'A stream: areas around a middle.',
+    'area-center',
   ),
   of(
     'bar',
@@ -248,6 +322,13 @@ export const gallery: readonly Example[] = [
     'bar-percent',
   ),
   of('bar', 'sales', { x: 'month', y: 'Oslo', y2: 'Bergen' }, 'A second axis.', 'bar-y2'),
+  of(
+    'bar',
+    'answers',
+    { x: 'question', y: 'strongly disagree-strongly agree', stack: 'center', horizontal: true },
+    'Answers on both sides of the one in the middle.',
+    'bar-center',
+  ),
   of('dot', 'fruit', { x: 'fruit', y: 'kg' }, 'Amounts, where bars would be too heavy.'),
   of('lollipop', 'fruit', { x: 'fruit', y: 'kg' }, 'Amounts, with thin lines to zero.'),
   of('range', 'temperatures', { x: 'month', y: 'low,high', unit: '°C' }, 'From one value to another.'),
@@ -284,6 +365,15 @@ export const gallery: readonly Example[] = [
     'Arrows: a direction and a size at each point.',
     'scatter-arrows',
   ),
+  of(
+    'scatter',
+    'survey',
+    { x: 'age', y: 'score', symbol: 'group' },
+    'A symbol for each value of a column.',
+    'scatter-symbol',
+  ),
+  of('hexbin', 'survey', { x: 'age', y: 'score' }, 'Many points, counted in hexagons.'),
+  of('density', 'survey', { x: 'score', by: 'group' }, 'How numbers are distributed, as curves.'),
   of('ecdf', 'survey', { x: 'score', by: 'group' }, 'How many values are at most as large.'),
   of(
     'ridgeline',
@@ -298,6 +388,7 @@ export const gallery: readonly Example[] = [
   of('strip', 'survey', { x: 'group', y: 'score' }, 'Each value as a point.'),
   of('histogram2d', 'survey', { x: 'age', y: 'score' }, 'How often two numbers go together.'),
   of('heatmap', 'revenue', { x: 'date', y: 'city', color: 'revenue' }, 'A number for each pair.'),
+  of('calendar', 'visits', { x: 'day', y: 'visits', scale: 'steps' }, 'A number for each day.'),
   of('contour', 'wave', { x: 'x', y: 'y', color: 'height' }, 'Lines of equal height.'),
   of('surface', 'wave', { x: 'x', y: 'y', z: 'height' }, 'Heights in space.'),
   of('scatter3d', 'cars', { x: 'power', y: 'weight', z: 'mpg' }, 'Three numbers.'),
@@ -310,6 +401,8 @@ export const gallery: readonly Example[] = [
     { x: 'region', parent: 'parent', y: 'value' },
     'Parts of parts, from the center.',
   ),
+  of('sankey', 'energy', { x: 'from', to: 'to', y: 'twh' }, 'What flows from where to where.'),
+  of('rose', 'gusts', { x: 'direction', y: 'speed' }, 'How often there is wind of each direction and speed.'),
   of('funnel', 'fruit', { x: 'fruit', y: 'kg' }, 'What is left after each step.'),
   of('waterfall', 'cash', { x: 'step', y: 'amount' }, 'What adds up to a result.'),
   of('candlestick', 'prices', { x: 'day', y: 'open,high,low,close' }, 'Prices of each day.'),

@@ -20,8 +20,21 @@ interface Seen {
   covered: string[]
   /** Texts that are not wholly in the frame. */
   cut: string[]
+  /** Series whose name stands nowhere. */
+  unnamed: string[]
   /** Part of the width that the plot has; undefined for charts without axes. */
   share: number | undefined
+}
+
+/** Whether no text has moved since the last call: some charts move to their new size. Runs in the page. */
+function isStill(): boolean {
+  const places = [...document.querySelectorAll('#chart svg text')].map((text) => {
+    const { left, top } = text.getBoundingClientRect()
+    return `${left} ${top}`
+  })
+  const before = document.body.dataset.places
+  document.body.dataset.places = places.join()
+  return before === document.body.dataset.places
 }
 
 /** Measures the boxes of all texts. Runs in the page. */
@@ -52,13 +65,29 @@ function measured(): Seen {
   const cut = shown
     .filter(
       ({ left, top, right, bottom }) =>
-        left < -1 || top < -1 || right > innerWidth + 1 || bottom > innerHeight + 1,
+        left < -1 ||
+        top < -1 ||
+        right > innerWidth + 1 ||
+        // A chart that needs more height than its frame is scrolled.
+        bottom > document.documentElement.scrollHeight + 1,
     )
     .map(({ name }) => name)
   // biome-ignore lint/suspicious/noExplicitAny: the inner data of plotly.js has no types
   const full = (document.getElementById('chart') as any)._fullLayout
+  const texts = shown.map(({ name }) => name)
+  const isIn = (name: string): boolean =>
+    texts.some((text) => text === name || (text.endsWith('…') && name.startsWith(text.slice(0, -1).trim())))
+  // biome-ignore lint/suspicious/noExplicitAny: the inner data of plotly.js has no types
+  const series: any[] = (document.getElementById('chart') as any)._fullData
+  const names = series.flatMap(({ name, visible, showlegend, legendgroup, type }) =>
+    visible === true && showlegend !== false && /^(?:scatter|bar|box|violin)/.test(type)
+      ? [legendgroup || name]
+      : [],
+  )
+  const unnamed =
+    full.showlegend || new Set(names).size > 1 ? [...new Set(names)].filter((name) => !isIn(name)) : []
   const share = full._has('cartesian') ? full._size.w / innerWidth : undefined
-  return { covered, cut, share }
+  return { covered, cut, unnamed, share }
 }
 
 it('every type of chart is in the gallery', () => {
@@ -105,6 +134,7 @@ it('no text is cut off or covered, on a screen and on a phone', async () => {
     await page.waitForSelector('#chart[data-drawn=true]')
     for (const [size, width, height] of [
       ['screen', 1280, 720],
+      ['tablet', 640, 480],
       ['phone', 360, 480],
     ] as const) {
       if (width !== 1280) {
@@ -115,9 +145,11 @@ it('no text is cut off or covered, on a screen and on a phone', async () => {
           String(width),
         )
       }
-      const { covered, cut, share }: Seen = await page.evaluate(measured)
+      await page.waitForFunction(isStill, { polling: 30 })
+      const { covered, cut, unnamed, share }: Seen = await page.evaluate(measured)
       if (pictures) await page.screenshot({ path: `${pictures}/${name}-${size}.png` })
-      if (covered.length + cut.length > 0) wrong[`${name}, ${size}`] = { covered, cut }
+      if (covered.length + cut.length + unnamed.length > 0)
+        wrong[`${name}, ${size}`] = { covered, cut, unnamed }
       if (size === 'phone' && share !== undefined && share < 0.8) wrong[`${name}, width`] = { share }
     }
   }

@@ -20,6 +20,8 @@ const SUBTITLE_LINE_PIXELS = 20
 const LEGEND_LINE_PIXELS = 24
 /** Width of the symbol of a legend entry and of the room around it. */
 const SYMBOL_PIXELS = 52
+/** Room before the first symbol of a legend, in pixels. */
+const INSET_PIXELS = 8
 const AXIS_TITLE_PIXELS = 22
 export const SOURCE_PIXELS = 24
 /** The annotation that is the title of the y axis. */
@@ -98,7 +100,7 @@ export function placeLegend(draft: Draft): void {
   layout.legend = {
     orientation: 'h',
     xref: 'container',
-    x: edge / view.width,
+    x: (edge - INSET_PIXELS) / view.width,
     xanchor: 'left',
     yref: 'container',
     y: 1 - (above.title - 4) / view.height,
@@ -119,7 +121,7 @@ function placeBelow(draft: Draft, rows: number): void {
   const edge = edgeOf(view)
   layout.legend = {
     orientation: 'h',
-    ...{ xref: 'container', x: edge / view.width, xanchor: 'left' },
+    ...{ xref: 'container', x: (edge - INSET_PIXELS) / view.width, xanchor: 'left' },
     ...{ yref: 'container', y: edge / view.height, yanchor: 'bottom' },
     maxheight: draft.below,
     traceorder: 'normal',

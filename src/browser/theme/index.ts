@@ -4,7 +4,7 @@ import { hasGround } from '../../charts/themes.ts'
 import { arrangeBars, arrangeStems } from './bars.ts'
 import { arrangeCalendar } from './calendars.ts'
 import { centerStacks } from './centers.ts'
-import { type Attributes, type Draft, edgeOf, isNarrow, listOf, type View } from './draft.ts'
+import { type Attributes, type Draft, edgeOf, isNarrow, listOf, type View, widthOf } from './draft.ts'
 import { sayEmpty } from './empty.ts'
 import { arrangeFacets } from './facets.ts'
 import { placeAxisTitle, placeFoot, placeLegend, placeTitle } from './headings.ts'
@@ -91,7 +91,9 @@ function arranged<T extends Figure>(figure: T, view: View): { shown: T; needed: 
   // The parts see the colors that are drawn.
   draft.view = { ...view, scheme: schemeOf(layout.template, view.scheme) }
   for (const part of PARTS) part(draft)
-  const { above, left, right } = draft
+  const { above } = draft
+  const beside = besidePolar(draft)
+  const [left, right] = [draft.left + beside, draft.right + beside]
   const margin = {
     l: left,
     r: right,
@@ -117,6 +119,13 @@ function arranged<T extends Figure>(figure: T, view: View): { shown: T; needed: 
     layout: { ...withLogo({ ...draft.layout, margin }, over, view), template },
   }
   return { shown, needed: draft.needed }
+}
+
+/** Width of the labels beside a polar chart, in pixels: plotly.js leaves them no room. */
+function besidePolar({ data, layout, view }: Draft): number {
+  if (layout.polar === undefined) return 0
+  const labels = data.flatMap(({ theta }) => [...listOf(theta)].map(String))
+  return Math.min(view.width / 4, Math.max(0, ...labels.map((label) => widthOf(label))))
 }
 
 /** Height of the label above a polar chart, in pixels. */

@@ -48,7 +48,9 @@ export function nameLines(draft: Draft): void {
   const { data, layout, view } = draft
   if (layout.meta.chart === 'slope') {
     const labels = new Set(data.flatMap(({ x }) => [...listOf(x)]))
-    layout.xaxis = { range: [-0.1, labels.size - 0.98], ...layout.xaxis }
+    // On a phone, half of the first and last label has room inside.
+    const room = isNarrow(view) ? 0.3 : 0.1
+    layout.xaxis = { range: [-room, labels.size - 1 + (isNarrow(view) ? room : 0.02)], ...layout.xaxis }
   }
   if (layout.showlegend !== true || layout.legend !== undefined || isNarrow(view) || !hasOnePlot(draft))
     return
