@@ -1,7 +1,7 @@
 import { Problem } from '../contract/errors.ts'
 import { instantOf } from '../json/index.ts'
 import type { ChartOptions, Column } from './options.ts'
-import type { ChartType } from './types.ts'
+import { type ChartType, hasTrait } from './types.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: an axis can have any attribute
 type Axis = Record<string, any>
@@ -13,6 +13,7 @@ export function axisSettings(
   x: Column | undefined,
 ): { x: Axis; y: Axis } {
   const { logX, logY, rangeX, rangeY, formatY, unit } = options
+  const hasUnit = !hasTrait(type, 'axis y') && !hasTrait(type, 'cells')
   const areNumbers =
     !x || x.type === 'number' || x.type === 'empty' || type === 'histogram' || type === 'indicator'
   if (logX && !areNumbers) throw new Problem('usage', '--log-x needs a column of numbers')
@@ -25,7 +26,7 @@ export function axisSettings(
       ...(logY && { type: 'log' }),
       ...(rangeY !== undefined && { range: rangeOf('--range-y', rangeY, logY === true) }),
       ...(formatY !== undefined && { tickformat: formatY, hoverformat: formatY }),
-      ...tickUnit(unit),
+      ...(hasUnit && tickUnit(unit)),
     },
   }
 }

@@ -405,8 +405,7 @@ function orderOf(
   const keys = sort === undefined || hasTrait(type, 'slices') ? [] : parseSort(sort)
   const key = keys.find(({ name }) => name === along.name || name === drawn?.name)
   const isLabels = along.type === 'text' || along.type === 'boolean' || along.type === 'empty'
-  if (order !== undefined && isLabels)
-    return { categoryorder: 'array', categoryarray: columnNames(order).map((label) => escapedMarkup(label)) }
+  if (order !== undefined && isLabels) return { categoryorder: 'array', categoryarray: columnNames(order) }
   if (!isLabels && (key || (aggregate && keys.length > 0)) && type !== 'heatmap')
     throw new Problem(
       'usage',

@@ -78,7 +78,7 @@ export const makers: Record<ChartType, Maker> = {
     })),
     layout: {
       ...layout,
-      yaxis: { title: { text: 'rank' }, autorange: 'reversed', dtick: 1, tickformat: 'd' },
+      yaxis: { title: { text: 'rank' }, autorange: 'reversed', tickformat: 'd' },
     },
   }),
   step: (parts) => {
@@ -559,12 +559,13 @@ function percent(layout: Attributes, stack: ChartOptions['stack']): Attributes {
 
 function cells(
   type: 'heatmap' | 'contour',
-  { grid, chart, columns: { x, ys, color }, each, layout, axis, transforms, options: { aggregate } }: Parts,
+  { grid, chart, columns: { x, ys, color }, each, layout, axis, transforms, options }: Parts,
 ): Made {
+  const { aggregate } = options
   if (color || aggregate === 'count') {
     const what =
       aggregate === undefined ? spoken(color!.name) : computedOf(aggregate, color ? spoken(color.name) : '')
-    const colorbar = { title: { text: what } }
+    const colorbar = { title: { text: what }, ...barFormat({ unit: options.unit }) }
     return { data: each(() => ({ type, zsrc: chart.reference(color), colorbar })).slice(0, 1), layout }
   }
   if (transforms)

@@ -69,7 +69,10 @@ const rows = {
   dot: [[...POINTS, 'animate', 'horizontal']],
   range: [[...SPANS, 'horizontal'], 'single', 'two y'],
   dumbbell: [[...SPANS, 'horizontal'], 'single', 'two y'],
-  timeline: [[...SPANS, 'by', 'top'], 'two y', 'axis y'],
+  timeline: [
+    ['rangeX', 'rangeY', 'mark', 'band', 'note', 'text', 'order', 'by', 'top'],
+    ...(['two y', 'axis y'] as const),
+  ],
   pyramid: [['formatY', 'unit', 'text', 'aggregate'], 'whole', 'single', 'two y'],
   lollipop: [[...AXES, ...GROUPS, ...SUMS, 'text', 'labels', 'horizontal', 'order'], 'from zero', 'single'],
   box: [BOXES, 'optional x', 'known by traces'],

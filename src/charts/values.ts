@@ -214,7 +214,9 @@ export class ChartValues {
         : `${rows} rows have ${distinct} different values, so a ${this.type} chart would show several rows as one`
     throw new Problem('bad_data', `--x ${name}: ${what}`, {
       field: name,
-      hint: `Add --aggregate sum (or mean, count …)${by}.`,
+      hint: takes(this.type, 'aggregate')
+        ? `Add --aggregate sum (or mean, count …)${by}.`
+        : 'Choose one row of each with --where, or make a table of sums first.',
     })
   }
 

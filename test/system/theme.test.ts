@@ -194,7 +194,7 @@ it('whole numbers have whole ticks, and years no commas', () => {
     },
     { scheme: 'light', width: 640, height: 400 },
   )
-  expect([layout.xaxis.dtick, layout.xaxis.tickformat, layout.yaxis.dtick]).toEqual([1, 'd', 1])
+  expect([layout.xaxis.nticks, layout.xaxis.tickformat, layout.yaxis.nticks]).toEqual([5, 'd', 4])
 })
 
 it('labels of bars that fit are all shown', () => {

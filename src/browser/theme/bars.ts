@@ -64,6 +64,7 @@ function besideStem(value: unknown): string {
 /** Room for the values beside bars and points: a part of the height, or pixels of the width. */
 const OUTSIDE_SHARE = 0.1
 const VALUE_PIXELS = 60
+const MOST_VALUE_PIXELS = 200
 
 /** plotly.js leaves no room for values beside the bars of a waterfall, and beside points. */
 function roomForValues({ data, layout, view }: Draft, isTurned: boolean): void {
@@ -80,7 +81,9 @@ function roomForValues({ data, layout, view }: Draft, isTurned: boolean): void {
       most = Math.max(most, sum)
     }
   }
-  const share = isTurned ? VALUE_PIXELS / (view.width * PLOT_SHARE) : OUTSIDE_SHARE
+  const widest = Math.max(...[least, most].map((value) => widthOf(value.toLocaleString('en')) + 10))
+  const pixels = Math.min(MOST_VALUE_PIXELS, Math.max(VALUE_PIXELS, widest))
+  const share = isTurned ? pixels / (view.width * PLOT_SHARE) : OUTSIDE_SHARE
   const room = (most - least) * share
   if (room === 0) return
   const include = [most + room, ...(least < 0 ? [least - room] : [])]
@@ -132,6 +135,30 @@ export function arrangeBars(draft: Draft): void {
   if (draft.data.every(({ type }) => type === 'waterfall' || type === 'scatter')) roomForValues(draft, true)
   fitLabels(draft, labels)
 }
+
+/** Labels below a chart that cannot be turned stand upright where they have no room side by side: each that has room for a line. */
+export function standLabels({ data, layout, view }: Draft): void {
+  const { type, dtick, tickangle, tickvals } = layout.xaxis ?? {}
+  const isOpen = dtick === undefined && tickangle === undefined && tickvals === undefined
+  if (type !== 'category' || !isOpen || layout.meta.facets || Object.keys(layout).includes('xaxis2')) return
+  const labels = labelsOf(data.map(({ x }) => x))
+  if (labels === undefined) return
+  const room = view.width - 2 * edgeOf(view) - 48
+  const widest = Math.max(...labels.map((label) => widthOf(label)))
+  if ((widest + GAP_PIXELS) * labels.length <= room) {
+    layout.xaxis = { dtick: 1, ...layout.xaxis }
+    return
+  }
+  const step = Math.ceil((labels.length * STANDING_PIXELS) / room)
+  const texts = shortenedApart(labels, Math.min(view.height * STANDING_SHARE, MOST_STANDING_PIXELS))
+  const labelalias = Object.fromEntries(labels.map((label, k) => [label, texts[k]]))
+  layout.xaxis = { dtick: step, tickangle: -90, labelalias, ...layout.xaxis }
+}
+
+/** Width of a label that stands upright, and its height: a part of that of the chart, and at most, in pixels. */
+const STANDING_PIXELS = 16
+const STANDING_SHARE = 0.3
+const MOST_STANDING_PIXELS = 140
 
 /** Labels of horizontal bars beside them, or above them where there is no room. */
 function fitLabels(draft: Draft, labels: readonly string[]): void {

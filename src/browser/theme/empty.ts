@@ -33,6 +33,8 @@ export function sayEmpty(draft: Draft): void {
 function hasValues(trace: Attributes): boolean {
   const cells = Object.hasOwn(CELLS, String(trace.type)) ? CELLS[trace.type] : undefined
   if (cells) return cells.every((key) => isSome(trace[key]))
+  if (trace.type === 'pie')
+    return [...listOf(trace.values)].some((value) => Number(value) > 0) || trace.values === undefined
   if (Array.isArray(trace.x) && Array.isArray(trace.y)) return isSome(trace.x) && isSome(trace.y)
   return !VALUES.some((key) => Array.isArray(trace[key])) || VALUES.some((key) => isSome(trace[key]))
 }

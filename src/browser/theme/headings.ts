@@ -5,6 +5,7 @@ import {
   type Draft,
   edgeOf,
   isNarrow,
+  shortenedApart,
   TEXT_PIXELS,
   textOf,
   widthOf,
@@ -66,6 +67,7 @@ const MOST_MEASURED = 200
 export function placeLegend(draft: Draft): void {
   const { data, layout, view, above } = draft
   if (layout.showlegend !== true || !isOurs(layout.legend)) return
+  shortenNames(draft)
   const names = data.flatMap((trace) =>
     trace.showlegend === false || trace.visible === false
       ? []
@@ -107,6 +109,18 @@ export function placeLegend(draft: Draft): void {
     yanchor: 'top',
     traceorder: 'normal',
     ...layout.legend,
+  }
+}
+
+/** Names that are wider than the chart are cut, each to a text of its own. */
+function shortenNames({ data, view }: Draft): void {
+  const most = view.width - 2 * edgeOf(view) - SYMBOL_PIXELS
+  const names = [...new Set(data.map(({ name }) => String(name ?? '')))]
+  if (!names.some((name) => widthOf(name) > most)) return
+  const texts = shortenedApart(names, most)
+  for (const [k, trace] of data.entries()) {
+    const text = texts[names.indexOf(String(trace.name ?? ''))]
+    if (trace.name !== undefined && text !== trace.name) data[k] = { ...trace, name: text }
   }
 }
 

@@ -1,8 +1,8 @@
 // Colors of series: those of a column that tells them apart, those of an order, and grey beside what is highlighted.
 import { COLORS, DARK_COLORS } from '../../charts/colors.ts'
-import { escapedMarkup } from '../../contract/markup.ts'
 import { colorsOf, DIVERGING, mixed } from './colors.ts'
 import { type Attributes, type Draft, listOf } from './draft.ts'
+import { asWritten } from './labels.ts'
 
 /** Colors of the first, the middle and the last of groups that have an order. All have a contrast of 3 : 1. */
 const ORDERED = {
@@ -35,7 +35,7 @@ export function colorSeries(draft: Draft): void {
 
 function chooseColors(draft: Draft): void {
   const { data, layout, view } = draft
-  const highlight = new Set([...listOf(layout.meta.highlight)].map((name) => escapedMarkup(String(name))))
+  const highlight = new Set([...listOf(layout.meta.highlight)].map((name) => asWritten(String(name))))
   const keys = data.map(keyOf)
   const series = [...new Set(keys)].filter((key) => !OTHERS.test(key))
   const usual = colorsOf(draft)

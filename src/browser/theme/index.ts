@@ -1,10 +1,19 @@
 // How charts look that Gridline makes from columns: see docs/guide.md#looks. Figures of others are not changed.
 import { COLORS, DARK_COLORS } from '../../charts/colors.ts'
 import { hasGround } from '../../charts/themes.ts'
-import { arrangeBars, arrangeStems } from './bars.ts'
+import { arrangeBars, arrangeStems, standLabels } from './bars.ts'
 import { arrangeCalendar } from './calendars.ts'
 import { centerStacks } from './centers.ts'
-import { type Attributes, type Draft, edgeOf, isNarrow, listOf, type View, widthOf } from './draft.ts'
+import {
+  type Attributes,
+  type Draft,
+  edgeOf,
+  isNarrow,
+  listOf,
+  shortenedApart,
+  type View,
+  widthOf,
+} from './draft.ts'
 import { sayEmpty } from './empty.ts'
 import { arrangeFacets } from './facets.ts'
 import { placeAxisTitle, placeFoot, placeLegend, placeTitle } from './headings.ts'
@@ -46,6 +55,7 @@ const PARTS = [
   placeLegend,
   arrangeStems,
   arrangeBars,
+  standLabels,
   centerStacks,
   drawHexagons,
   arrangeCalendar,
@@ -121,11 +131,23 @@ function arranged<T extends Figure>(figure: T, view: View): { shown: T; needed: 
   return { shown, needed: draft.needed }
 }
 
+/** Part of the width that a label beside a polar chart can have. */
+const POLAR_LABELS_SHARE = 0.22
+
 /** Width of the labels beside a polar chart, in pixels: plotly.js leaves them no room. */
 function besidePolar({ data, layout, view }: Draft): number {
   if (layout.polar === undefined) return 0
   const labels = data.flatMap(({ theta }) => [...listOf(theta)].map(String))
-  return Math.min(view.width / 4, Math.max(0, ...labels.map((label) => widthOf(label))))
+  const unique = [...new Set(labels)]
+  const texts = shortenedApart(unique, view.width * POLAR_LABELS_SHARE)
+  layout.polar = {
+    ...layout.polar,
+    angularaxis: {
+      labelalias: Object.fromEntries(unique.map((label, k) => [label, texts[k]])),
+      ...layout.polar.angularaxis,
+    },
+  }
+  return Math.max(0, ...texts.map((text) => widthOf(text)))
 }
 
 /** Height of the label above a polar chart, in pixels. */

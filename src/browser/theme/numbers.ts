@@ -17,11 +17,8 @@ export function formatNumbers({ data, layout }: Draft): void {
     if (axis.type === 'date' || axis.type === 'category' || axis.tickformat !== undefined) continue
     const largest = largestOn(data, key)
     if (largest === undefined) {
-      // Counts of a histogram are known to plotly.js alone.
-      if (data.some(({ type }) => type === 'histogram')) {
-        const count = data.reduce((sum, { x, y }) => sum + Math.max(listOf(x).length, listOf(y).length), 0)
-        layout[key] = { separatethousands: true, ...(count <= FEW_COUNTED && { dtick: 1 }), ...axis }
-      }
+      // Counts of a histogram of others are known to plotly.js alone.
+      if (data.some(({ type }) => type === 'histogram')) layout[key] = { separatethousands: true, ...axis }
       continue
     }
     const { values, isWhole, span } = largest
@@ -29,8 +26,8 @@ export function formatNumbers({ data, layout }: Draft): void {
     layout[key] = {
       // Smaller whole numbers of a x axis may be years.
       ...((key.startsWith('y') || values >= 10_000) && { separatethousands: true }),
-      // Between whole numbers there is nothing.
-      ...(isWhole && span < FEW_WHOLE && axis.type !== 'log' && { dtick: 1 }),
+      // Between whole numbers there is nothing: there are not more ticks than numbers, whatever the axis shows.
+      ...(isWhole && span < FEW_WHOLE && axis.type !== 'log' && { nticks: Math.max(2, Math.ceil(span) + 1) }),
       ...(isYears && { tickformat: 'd' }),
       ...numbersUpTo(values),
       ...(axis.type === 'log' && { dtick: logTick(values, largest.least) }),
@@ -40,8 +37,6 @@ export function formatNumbers({ data, layout }: Draft): void {
   }
 }
 
-/** Values whose counts are few: each count has a tick. */
-const FEW_COUNTED = 20
 /** Whole numbers up to which each has a tick. */
 const FEW_WHOLE = 6
 
@@ -70,8 +65,8 @@ const FEW_DAYS = 6
 
 /** Dates without times have no hours between them, and ends of months have their ticks where they are. */
 export function formatDates({ data, layout, view }: Draft): void {
-  if (layout.xaxis?.type !== 'date' || layout.xaxis.dtick !== undefined || layout.xaxis.range !== undefined)
-    return
+  const { type, dtick, range } = layout.xaxis ?? {}
+  if (type !== 'date' || dtick !== undefined || range !== undefined) return
   let [first, last]: (string | undefined)[] = []
   let ends: Set<string> | undefined = new Set()
   let starts: Set<string> | undefined = new Set()
@@ -86,7 +81,7 @@ export function formatDates({ data, layout, view }: Draft): void {
       if (first === undefined || value < first) first = value
       if (last === undefined || value > last) last = value
     }
-  if (first === undefined || last === undefined) return
+  if (first === undefined || last === undefined || isLonger(layout, first, last)) return
   const months = monthOf(last) - monthOf(first) + 1
   if (starts && starts.size > 1 && months <= MOST_MONTHS) {
     // Weeks have no place between months.
@@ -106,6 +101,15 @@ export function formatDates({ data, layout, view }: Draft): void {
   }
   if ((Date.parse(last) - Date.parse(first)) / DAY_MS <= FEW_DAYS)
     layout.xaxis = { ...layout.xaxis, dtick: DAY_MS }
+}
+
+/** Whether an axis of dates is longer than its data: marks and notes can be far from it. */
+function isLonger({ shapes, annotations }: Attributes, first: string, last: string): boolean {
+  const all = [...listOf(shapes), ...listOf(annotations)] as Attributes[]
+  const places = all.filter(({ xref }) => xref === 'x').flatMap(({ x, x0, x1 }) => [x, x0, x1])
+  return places.some(
+    (place) => place !== undefined && (String(place) < first || String(place) > `${last} 24`),
+  )
 }
 
 /** How numbers are written whose largest is this. */

@@ -16,6 +16,8 @@ export function arrangePies({ data, layout, view, above, unseen }: Draft): void 
     if (below > 0) unseen.push(`${counted(below, 'value')} below zero`)
     const total = values.reduce((sum, value) => sum + value, 0)
     const narrow = isNarrow(view)
+    // A slice that is too thin for its name is named in a legend.
+    const hasThin = values.some((value) => value > 0 && value / total < LEAST_SHARE)
     const shown = narrow ? '%{percent:.0%}' : '%{label}<br>%{percent:.0%}'
     data[k] = {
       ...trace,
@@ -24,11 +26,11 @@ export function arrangePies({ data, layout, view, above, unseen }: Draft): void 
       texttemplate: values.map((value) => (value / total >= LEAST_SHARE ? shown : '')),
       textposition: narrow ? 'inside' : 'outside',
       automargin: true,
-      showlegend: narrow,
+      showlegend: narrow || hasThin,
       ...(trace.direction === undefined && { direction: 'clockwise' }),
     }
-    if (narrow) layout.showlegend ??= true
+    if (narrow || hasThin) layout.showlegend ??= true
     // Labels of slices at the top stand above the pie.
-    else above.axis = LABEL_PIXELS
+    if (!narrow) above.axis = LABEL_PIXELS
   }
 }

@@ -136,7 +136,7 @@ const LONE_PIXELS = 7
 export function markLonePoints({ data }: Draft): void {
   for (const [k, trace] of data.entries()) {
     const { type = 'scatter', mode, x, y, connectgaps } = trace
-    if (!/^scatter(?:gl)?$/.test(type) || mode !== 'lines' || connectgaps === true) continue
+    if (!/^scatter(?:gl)?$/.test(type) || !/^lines(?:\+text)?$/.test(mode) || connectgaps === true) continue
     const [along, values] = [listOf(x), listOf(y)]
     const isThere = (at: number): boolean =>
       at >= 0 && at < values.length && !isMissing(values[at]) && (along.length === 0 || !isMissing(along[at]))
@@ -147,7 +147,7 @@ export function markLonePoints({ data }: Draft): void {
     const color = trace.line?.color
     data[k] = {
       ...trace,
-      mode: 'lines+markers',
+      mode: `${mode}+markers`,
       marker: { ...(color !== undefined && { color }), ...trace.marker, size: sizes, opacity: 1 },
     }
   }

@@ -1,5 +1,6 @@
 import { isStacked } from '../../charts/barmode.ts'
 import { NO_LABEL } from '../../charts/names.ts'
+import { unseenIn } from '../../charts/unseen.ts'
 import type { ImageFormat } from '../../contract/operations/index.ts'
 import { chartWords } from './chart-words.ts'
 import { hasColor } from './color.ts'
@@ -42,7 +43,7 @@ export async function chartText(
   const { data = [], layout = {} } = figure
   const words = chartWords(data as Record<string, unknown>[], columns)
   const heading = titleOf(layout)
-  if (words) return [...(heading ? [heading] : []), ...words, ...unseen(layout), ''].join('\n')
+  if (words) return [...(heading ? [heading] : []), ...words, ...unseen(figure), ''].join('\n')
   const own = plotText(withBins(data), layout, {
     columns,
     lines: LINES,
@@ -58,7 +59,7 @@ export async function chartText(
       ...own,
       ...(across ? [center(across, columns)] : []),
       ...legendOf(data, hasColor(stream, environment), plain),
-      ...unseen(layout),
+      ...unseen(figure),
       ...(lost > 0 ? [noData(lost).trimEnd()] : []),
       '',
     ].join('\n')
@@ -71,18 +72,18 @@ export async function chartText(
     ...(title ? [center(title, columns)] : []),
     ...braille(image, color),
     ...ranges(figure),
-    ...unseen(layout),
+    ...unseen(figure),
     ...(lost > 0 ? [noData(lost).trimEnd()] : []),
     '',
   ].join('\n')
 }
 
-/** Returns the line that lists data omitted by the transforms; none without omitted data. */
-function unseen({ meta }: Record<string, unknown>): string[] {
-  const { notShown } = (meta ?? {}) as { notShown?: unknown }
-  return Array.isArray(notShown)
-    ? [`Not shown: ${notShown.map((text) => plain(String(text))).join(', ')}`]
-    : []
+/** The line that lists omitted data, as below a chart on a page; none without. */
+function unseen({ data = [], layout = {} }: ChartFigure): string[] {
+  if (layout.meta === undefined) return []
+  const { unseen: lost, remarks } = unseenIn({ data, layout })
+  const parts = [...(lost.length > 0 ? [`Not shown: ${lost.join(', ')}`] : []), ...remarks]
+  return parts.length === 0 ? [] : [plain(parts.join('. '))]
 }
 
 /** The figure with a label for rows without one, as on pages. */

@@ -108,7 +108,8 @@ it('the number of an indicator is that of its column', async () => {
     ).data[0]
   expect(await number('last', [1, 5, null])).toEqual({ type: 'indicator', value: 5 })
   expect((await number('avg', [1, 5])).value).toBe(3)
-  expect((await number('sum', [])).value).toBe(0)
+  expect((await number('sum', [])).value).toBe(undefined)
+  expect((await number('count', [])).value).toBe(0)
   expect((await number('max', [null])).value).toBe(undefined)
 })
 

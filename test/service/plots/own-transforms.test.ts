@@ -315,7 +315,7 @@ describe('bars between two values', () => {
     return data[0]
   }
 
-  it('have the length from one to the other, also of dates; without both ends there is none', async () => {
+  it('have the length from one to the other, also of dates; without both ends, or backwards in time, there is none', async () => {
     const bar = { type: 'bar', x: ['a', 'b', 'c', 'd'] }
     expect(await of({ ...bar, base: [1, -3, null, 5], y: [4, 2, 7, null] }, { type: 'span' })).toMatchObject({
       y: [3, 5, null, null],
@@ -326,7 +326,7 @@ describe('bars between two values', () => {
       base: ['2024-02-28', '1485-08-22', 'x', null],
       y: ['2024-03-01', '1485-08-21', 'y', 'z'],
     }
-    expect(await of(days, { type: 'span' })).toMatchObject({ y: [2 * 86_400_000, -86_400_000, null, null] })
+    expect(await of(days, { type: 'span' })).toMatchObject({ y: [2 * 86_400_000, null, null, null] })
   })
 
   it('on the other side of zero keep their values for the pointer', async () => {
@@ -371,4 +371,140 @@ it('series that begin with a number are in its order, and the others last', asyn
   const trace = { x: groups, y: [5, 5, 3, 1, 1], transforms: [{ type: 'groupby', groups, top: 3 }] }
   const { data } = (await transformed({ data: [trace] })) as { data: { name: string }[] }
   expect(data.map(({ name }) => name)).toEqual(['2', '3', 'other (2)'])
+})
+
+describe('what values are counted in', () => {
+  const of = async (trace: Trace, transform: object, layout: object = {}): Promise<Record<string, unknown>> =>
+    ((await transformed({ data: [{ ...trace, transforms: [transform] }], layout })) as { data: Trace[] })
+      .data[0]
+
+  it('bins of a histogram are at round numbers, the same for all series', async () => {
+    const values = [0, 1, 2, 9, 10, 11, 55, 99]
+    const groups = { type: 'groupby', groups: values.map((_, k) => (k < 4 ? 'a' : 'b')), top: 12 }
+    const trace = { type: 'histogram', x: values, transforms: [groups, { type: 'bins' }] }
+    const { data } = (await transformed({ data: [trace], layout: {} })) as { data: Trace[] }
+    expect(data).toMatchObject([
+      { type: 'bar', x: [10], y: [4], customdata: ['0 to 19'] },
+      { type: 'bar', x: [10, 30, 50, 70, 90], y: [2, 0, 1, 0, 1] },
+    ])
+    expect(await of({ type: 'histogram', x: [3, 4, 4, 5, null] }, { type: 'bins' })).toMatchObject({
+      ...{ x: [3, 4, 5], y: [1, 2, 1], customdata: ['3', '4', '5'] },
+    })
+  })
+
+  it('each value is in one bin, whatever the numbers are', async () => {
+    for (const values of [
+      [1e15, 1e15 + 5],
+      [1e-12, 3e-12, -2e-12],
+      [0.1, 0.2, 0.3, 0.7],
+      [5],
+      [-3, -3.5, 1e300],
+    ]) {
+      const { y } = await of({ type: 'histogram', x: values }, { type: 'bins' })
+      expect(
+        (y as number[]).reduce((sum, count) => sum + count, 0),
+        String(values),
+      ).toBe(values.length)
+    }
+  })
+
+  it('dates are counted in periods, and labels one by one', async () => {
+    const dates = { type: 'histogram', x: ['2020-01-05', '2020-01-30', '2020-03-01', '2023-11-11', null] }
+    expect(await of(dates, { type: 'bins' }, { xaxis: { type: 'date' } })).toMatchObject({
+      ...{ y: [2, 1, 1], customdata: ['month of 2020-01-01', 'month of 2020-03-01', 'month of 2023-11-01'] },
+    })
+    const labels = { type: 'histogram', x: ['a', null, 'a', 'null'] }
+    expect(await of(labels, { type: 'bins' }, { xaxis: { type: 'category' } })).toMatchObject({
+      y: [2, 1, 1],
+    })
+  })
+
+  it('a density is 1 in all, around its values', async () => {
+    const { x, y } = (await of({ type: 'scatter', x: [1, 2, 2, 3, null] }, { type: 'density' })) as {
+      x: number[]
+      y: number[]
+    }
+    const area = x.slice(1).reduce((sum, at, k) => sum + (at - x[k]) * ((y[k] + y[k + 1]) / 2), 0)
+    expect(area).toBeCloseTo(1, 2)
+    expect(x[y.indexOf(Math.max(...y))]).toBeCloseTo(2, 1)
+    expect(await of({ type: 'scatter', x: [null] }, { type: 'density' })).toMatchObject({ x: [], y: [] })
+  })
+
+  it('days are cells of their week, in each year', async () => {
+    const days = { type: 'heatmap', x: ['2023-12-31', '2024-01-01', 'no day', '2024-01-08'], y: [1, 2, 3, 4] }
+    expect(await of(days, { type: 'calendar' })).toMatchObject({
+      ...{ x: [52, 0, 1], y: ['2023 Sunday', '2024 Monday', '2024 Monday'], z: [1, 2, 4] },
+    })
+  })
+
+  it('links are between numbered nodes, and those with the same ends are one', async () => {
+    const link = { source: ['a', 'b', 'a', 'c'], target: ['b', 'c', 'b', 'c'], value: [1, 2, 3, -1] }
+    expect(await of({ type: 'sankey', link }, { type: 'links' })).toMatchObject({
+      node: { label: ['a', 'b', 'c'] },
+      link: { source: [0, 1], target: [1, 2], value: [4, 2] },
+    })
+  })
+
+  it('directions are points of the compass, and values are counted in classes', async () => {
+    const transforms = [
+      { type: 'sectors' },
+      { type: 'groupby', groups: [1, 12, 3, 20], classes: 2, top: 12 },
+      { type: 'aggregate', groups: 'theta', aggregations: [{ target: 'r', func: 'count', empty: 'none' }] },
+    ]
+    const { data } = (await transformed({
+      data: [{ type: 'barpolar', theta: [0, 359, 90, -90], transforms }],
+      layout: {},
+    })) as { data: Trace[] }
+    expect(data).toMatchObject([
+      { name: '0 to 10', theta: ['N', 'E'], r: [1, 1] },
+      { name: '10 to 20', theta: ['N', 'W'], r: [1, 1] },
+    ])
+  })
+
+  it('each point is in one hexagon, near its middle', async () => {
+    const [x, y] = [0, 1].map((n) => Array.from({ length: 500 }, (_, k) => Math.sin(k * (n + 1.7)) * 10))
+    const found = (await of({ type: 'scatter', x, y }, { type: 'hexagons' })) as {
+      marker: { color: number[] }
+      x: number[]
+    }
+    expect(found.marker.color.reduce((sum, count) => sum + count, 0)).toBe(500)
+    expect(found.x.length).toBeGreaterThan(100)
+  })
+
+  it('ranks are those of each place, equal values have one, and only the first groups are shown', async () => {
+    const groups = ['a', 'b', 'c', 'a', 'b', 'c']
+    const trace = {
+      ...{ type: 'scatter', x: [1, 1, 1, 2, 2, 2], y: [5, 9, 5, 7, 1, 2] },
+      transforms: [{ type: 'rank' }, { type: 'groupby', groups, top: 3, drop: true, of: 'city' }],
+    }
+    const figure = {
+      data: [{ ...trace, transforms: [{ type: 'rank' }, { type: 'groupby', groups, top: 12 }] }],
+    }
+    const { data } = (await transformed(figure)) as { data: Trace[] }
+    expect(data.map(({ name, y }) => [name, y])).toEqual([
+      ['a', [2, 1]],
+      ['b', [1, 3]],
+      ['c', [2, 2]],
+    ])
+    const few = {
+      data: [
+        {
+          ...trace,
+          transforms: [{ type: 'rank' }, { type: 'groupby', groups, top: 2, drop: true, of: 'city' }],
+        },
+      ],
+      layout: {},
+    }
+    const shown = (await transformed(few)) as { data: Trace[]; layout: { meta: { notShown: string[] } } }
+    expect(shown.data.map(({ name }) => name)).toEqual(['a'])
+    expect(shown.layout.meta.notShown).toEqual(['2 more city'])
+  })
+
+  it('a band goes along its upper values and back along the lower ones, and ends at gaps', async () => {
+    const trace = { type: 'scatter', x: [1, 2, 3, 4], y: [5, 6, null, 8], customdata: [1, 2, 3, 4] }
+    expect(await of(trace, { type: 'band' })).toMatchObject({
+      x: [1, 2, 2, 1, null, 4, 4, null],
+      y: [5, 6, 2, 1, null, 8, 4, null],
+    })
+  })
 })

@@ -4,6 +4,7 @@ import {
   arraysOf,
   isObject,
   keyOf,
+  MISSING,
   rowsByKey,
   setAt,
   type Transform,
@@ -70,8 +71,12 @@ function deviation(numbers: readonly number[], isPopulation: boolean): number | 
 /** Makes one point of all points of a group. Arrays without an aggregation of their own have their first values. */
 export function aggregate(trace: Attributes, transform: Transform, axes: Axes): void {
   const { groups = 'x', aggregations } = transform
-  const keys = targetOf(trace, groups)
-  if (!keys) return
+  const given = targetOf(trace, groups)
+  const listed = Array.isArray(aggregations) ? aggregations.filter(isObject) : []
+  if (!given) return
+  // Rows without a label are a group of their own, and not one with the text `null`.
+  const isOurs = listed.some(({ empty }) => empty === 'none')
+  const keys = isOurs ? given.map((key) => key ?? MISSING) : given
   const groupings = [...rowsByKey(keys).values()]
   // Arrays of transforms that follow keep their values, as far as there are points.
   const index = (trace.transforms as unknown[]).indexOf(transform)
@@ -80,8 +85,7 @@ export function aggregate(trace: Attributes, transform: Transform, axes: Axes): 
   for (const path of arraysOf(trace)) (isLater(path) ? later : paths).add(path)
   for (const path of later) setAt(trace, path, (valueAt(trace, path) as unknown[]).slice(0, groupings.length))
   const done = new Set<string>()
-  const given = Array.isArray(aggregations) ? aggregations.filter(isObject) : []
-  for (const aggregation of given) {
+  for (const aggregation of listed) {
     const { target, func = 'first', enabled, funcmode, empty } = aggregation
     // The values by which points are grouped stay those of the group.
     if (enabled === false || typeof target !== 'string' || done.has(target) || target === groups) continue
@@ -108,7 +112,7 @@ export function number(trace: Attributes, { func = 'last' }: Transform, axes: Ax
   const given = values.filter((value) => value !== null && value !== undefined)
   const [value] =
     given.length === 0
-      ? [func === 'count' || func === 'sum' ? 0 : undefined]
+      ? [func === 'count' ? 0 : undefined]
       : reduced(trace, 'customdata', given, [[...given.keys()]], { func: keyOf(func) }, axes)
   if (typeof value === 'number') trace.value = value
   delete trace.customdata

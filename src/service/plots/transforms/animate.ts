@@ -1,3 +1,5 @@
+import { NO_LABEL } from '../../../charts/names.ts'
+import { escapedMarkup } from '../../../contract/markup.ts'
 import { instantOf } from '../../../json/index.ts'
 import { type Attributes, isObject } from './attributes.ts'
 
@@ -31,7 +33,17 @@ export function animated(
     series.map((key) => placed.get(JSON.stringify([name, key])) ?? empty(first.get(key)!))
   const layout: Attributes = isObject(figure.layout) ? { ...figure.layout } : {}
   layout.xaxis = standing(layout.xaxis, moving, 'x')
-  layout.yaxis = standing(layout.yaxis, moving, 'y')
+  layout.yaxis = standing(
+    layout.yaxis,
+    moving.filter(({ yaxis }) => yaxis !== 'y2'),
+    'y',
+  )
+  if (layout.yaxis2 !== undefined)
+    layout.yaxis2 = standing(
+      layout.yaxis2,
+      moving.filter(({ yaxis }) => yaxis === 'y2'),
+      'y',
+    )
   const indices = series.map((_, k) => still.length + k)
   return {
     ...figure,
@@ -66,10 +78,13 @@ function standing(given: unknown, traces: readonly Attributes[], letter: 'x' | '
   const axis: Attributes = isObject(given) ? given : {}
   if (axis.range !== undefined || axis.type === 'log') return axis
   const values = traces.flatMap((trace) => (Array.isArray(trace[letter]) ? (trace[letter] as unknown[]) : []))
-  if (axis.type === 'category')
+  if (axis.type === 'category') {
+    const labels = [...new Set(values.map((value) => value ?? NO_LABEL))]
+    const whole = { ...axis, range: [-0.5, labels.length - 0.5] }
     return axis.categoryorder === undefined
-      ? { ...axis, categoryorder: 'array', categoryarray: [...new Set(values)].filter((one) => one !== null) }
-      : axis
+      ? { ...whole, categoryorder: 'array', categoryarray: labels }
+      : whole
+  }
   const isDates = axis.type === 'date'
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const value of values) {
@@ -99,7 +114,7 @@ function slider(names: readonly string[]): Attributes {
     pad: { t: 62 },
     currentvalue: { xanchor: 'right', font: { size: 16 } },
     steps: names.map((name) => ({
-      label: name,
+      label: escapedMarkup(name),
       method: 'animate',
       args: [[name], { ...MOVE, frame: { duration: 0, redraw: true }, transition: { duration: 0 } }],
     })),

@@ -89,6 +89,9 @@ export function takeRows(
   }
 }
 
+/** What stands for a missing label among labels: it is not the text `null`. */
+export const MISSING = '\u0000'
+
 /** The rows of each value, in the order of their first rows. */
 export function rowsByKey(values: readonly unknown[]): Map<string, number[]> {
   const rows = new Map<string, number[]>()

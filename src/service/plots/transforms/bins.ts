@@ -1,5 +1,5 @@
 // Histograms are counted here: a page gets bars, not a million values. See docs/api.md#own-transforms.
-import { type Attributes, isObject, rowsByKey, type Transform } from './attributes.ts'
+import { type Attributes, isObject, MISSING, rowsByKey, type Transform } from './attributes.ts'
 import { instant } from './axes.ts'
 import { endOf, startOf } from './per.ts'
 import { endsOf, roundStep } from './spreads.ts'
@@ -81,7 +81,7 @@ export function bins(trace: Attributes, transform: Transform): void {
 }
 
 function countLabels(trace: Attributes, values: readonly unknown[]): void {
-  const rows = [...rowsByKey(values).values()]
+  const rows = [...rowsByKey(values.map((value) => value ?? MISSING)).values()]
   trace.x = rows.map(([first]) => values[first])
   trace.y = rows.map(({ length }) => length)
 }

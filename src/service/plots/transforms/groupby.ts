@@ -78,10 +78,11 @@ export function expand(
           // The name of a small chart is its title: in it, series have their own.
           part.name = count > 1 ? trace.name : ''
         } else if (facet !== undefined) facets.set(part, facet)
-        if (transform.animate === true) frames.set(part, part.name)
+        const isEmpty = part === trace
+        if (transform.animate === true && !isEmpty) frames.set(part, part.name)
         else if (frame !== undefined) frames.set(part, frame)
         // Series of several frames are the same one.
-        if (transform.animate === true) part.name = trace.name
+        if (transform.animate === true && !isEmpty) part.name = trace.name
       }
       return parts
     })
@@ -113,7 +114,7 @@ function grouped(
   const groups = valueAt(trace, path)
   if (!Array.isArray(groups) || groups.length === 0) return [trace]
   const isNamed = count > 1 || (hue !== undefined && hasOtherGroups(trace, path))
-  const usual = facet === true || !isNamed ? '%{group}' : '%{group} (%{trace})'
+  const usual = facet === true || animate === true || !isNamed ? '%{group}' : '%{group} (%{trace})'
   const format = typeof nameformat === 'string' ? nameformat : usual
   const paths = arraysOf(trace)
   const isStyled = styled !== undefined

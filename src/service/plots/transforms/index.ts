@@ -1,3 +1,5 @@
+import { NO_LABEL } from '../../../charts/names.ts'
+import { missingIn } from '../../../charts/unseen.ts'
 import { Problem } from '../../../contract/errors.ts'
 import { breathe, turnIsLong } from '../../../json/index.ts'
 import { aggregate, cells, number } from './aggregate.ts'
@@ -67,6 +69,11 @@ const preparations: Readonly<
   groupby: classify,
 }
 
+/** Whether a `groupby` has what plotly.js does not know.*/
+function isOwnGrouping({ top: most, facet, animate, classes }: Transform): boolean {
+  return most !== undefined || facet === true || animate === true || classes !== undefined
+}
+
 /** Groups of numbers become classes of them, if that is asked for. */
 function classify(_: Attributes, transform: Transform): void {
   const { groups, classes } = transform
@@ -102,9 +109,16 @@ export async function transformed(
   const expanded: unknown[] = []
   const facets = new Map<Attributes, string[]>()
   const frames = new Map<unknown, string>()
+  const notShown = new Set<string>()
   let [total, shared] = [0, 0]
   const ready: unknown[] = []
   for (const given of data) ready.push(isEvaluable(given) ? await prepared(given) : given)
+  // Rows are counted before they are put together, and all figures of ours say what they do not show.
+  const isOurs =
+    isObject(figure.layout) && isObject(figure.layout.meta) && figure.layout.meta.spec !== undefined
+  if (isOurs)
+    for (const text of missingIn({ data: ready.filter(isObject), layout: figure.layout as Attributes }))
+      notShown.add(text)
   limitGroups(ready.filter(isEvaluable))
   planBins(ready.filter(isEvaluable), figure.layout)
   // Bands are parts of their lines.
@@ -134,7 +148,6 @@ export async function transformed(
   const placed = facets.size > 0 ? faceted(figure, expanded.filter(isObject), facets) : figure
   const axes = new Axes(isObject(placed.layout) ? placed.layout : {}, expanded.filter(isObject), traces)
   const drawn: unknown[] = []
-  const notShown = new Set<string>()
   for (const [k, trace] of expanded.entries()) {
     if (!isEvaluable(trace)) {
       drawn.push(trace)
@@ -144,11 +157,13 @@ export async function transformed(
     const line = { transforms: trace.transforms }
     const done = await evaluated(trace, axes)
     const trend = trendOf({ ...done, ...line })
-    for (const { left, of } of (line.transforms as unknown[]).filter(isObject))
+    for (const { left, of, unseen } of (line.transforms as unknown[]).filter(isObject)) {
+      if (typeof unseen === 'string') notShown.add(unseen)
       if (typeof left === 'number' && left > 0)
         notShown.add(`${left} more ${typeof of === 'string' ? of.replaceAll('_', ' ') : ''}`.trim())
+    }
     const frame = frames.get(trace)
-    if (frame !== undefined) frames.set(done, frame)
+    if (frame !== undefined) for (const one of trend ? [done, trend] : [done]) frames.set(one, frame)
     if (trend) done.opacity ??= PALE_OPACITY
     drawn.push(done, ...(trend ? [trend] : []))
   }
@@ -161,11 +176,17 @@ export async function transformed(
       throw tooMany(`the figure has ${all} series in its frames; at most ${most.frameTraces} are drawn`)
     if ((shared / total) * all > most.shared)
       throw tooMany('the frames of the figure share too many attributes')
-    return animated(placed, drawn, frames)
+    return animated(withUnseen(placed, notShown, isOurs), drawn, frames)
   }
-  if (notShown.size === 0) return { ...placed, data: drawn }
-  const layout: Attributes = isObject(placed.layout) ? placed.layout : {}
-  return { ...placed, layout: { ...layout, meta: { ...layout.meta, notShown: [...notShown] } }, data: drawn }
+  return { ...withUnseen(placed, notShown, isOurs), data: drawn }
+}
+
+/** The figure with what it does not show. */
+function withUnseen(figure: Attributes, notShown: ReadonlySet<string>, isCounted: boolean): Attributes {
+  if (notShown.size === 0 && !isCounted) return figure
+  const layout: Attributes = isObject(figure.layout) ? figure.layout : {}
+  const meta = { ...layout.meta, notShown: [...notShown], ...(isCounted && { isCounted }) }
+  return { ...figure, layout: { ...layout, meta } }
 }
 
 function hasTrend(trace: Attributes): boolean {
@@ -185,9 +206,8 @@ function color(trace: Attributes, index: number, layout: unknown): void {
 /** The trace after the transforms that come before the groups. */
 async function prepared(given: Attributes): Promise<Attributes> {
   const transforms = (given.transforms as unknown[]).filter(isObject)
-  const isOurs = ({ type, top: most, classes }: Transform): boolean =>
-    most !== undefined ||
-    (type === 'groupby' ? classes !== undefined : Object.hasOwn(preparations, keyOf(type)))
+  const isOurs = (one: Transform): boolean =>
+    one.type === 'groupby' ? isOwnGrouping(one) : Object.hasOwn(preparations, keyOf(one.type))
   if (!transforms.some(isOurs)) return given
   if (transforms.filter(({ type }) => type === 'rows').length > 1)
     throw new Problem('bad_figure', 'a trace has more than one transform of type rows')
@@ -198,6 +218,11 @@ async function prepared(given: Attributes): Promise<Attributes> {
   const inOrder = [...own.filter(({ type }) => type === 'rows'), ...own.filter(({ type }) => type !== 'rows')]
   for (const transform of inOrder) {
     const type = keyOf(transform.type)
+    // Rows without a label are a group that can be named, and not those with the text `null`.
+    if (type === 'groupby' && Array.isArray(transform.groups) && isOwnGrouping(transform))
+      transform.groups = transform.groups.map((group: unknown) =>
+        group === null || group === '' ? NO_LABEL : (group ?? NO_LABEL),
+      )
     if (Object.hasOwn(preparations, type)) await preparations[type](trace, transform)
   }
   return trace

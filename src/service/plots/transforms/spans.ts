@@ -1,14 +1,21 @@
-import type { Attributes } from './attributes.ts'
+import { counted } from '../../../contract/closest.ts'
+import type { Attributes, Transform } from './attributes.ts'
 import { instant } from './axes.ts'
 
 /** Gives bars the length from their `base` to their `y`: numbers, or times in ms. A bar without both ends is a gap. */
-export function span(trace: Attributes): void {
+export function span(trace: Attributes, transform: Transform): void {
   const { base, y } = trace
   if (!Array.isArray(base) || !Array.isArray(y)) return
+  let backwards = 0
   trace.y = y.map((end: unknown, k: number) => {
     const [from, to] = [placeOf(base[k]), placeOf(end)]
-    return from === undefined || to === undefined ? null : to - from
+    if (from === undefined || to === undefined) return null
+    // Numbers can fall; time does not.
+    if (to >= from || typeof end === 'number') return to - from
+    backwards++
+    return null
   })
+  if (backwards > 0) transform.unseen = `${counted(backwards, 'row')} with an end before the start`
 }
 
 function placeOf(value: unknown): number | undefined {

@@ -1,0 +1,210 @@
+// What a chart does not show, as the line below it says: see docs/guide.md#looks.
+import { counted } from '../contract/closest.ts'
+import { columnNames } from './columns.ts'
+import type { Attributes } from './figure.ts'
+import { spoken } from './words.ts'
+
+interface Figure {
+  data: readonly Attributes[]
+  layout: Attributes
+}
+
+function listOf(value: unknown): ArrayLike<unknown> {
+  return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView))
+    ? (value as unknown as unknown[])
+    : []
+}
+
+function isMissing(value: unknown): boolean {
+  return value === null || value === undefined || Number.isNaN(value)
+}
+
+/** Lists of which each row must have a value, and what a row without one lacks. */
+type Needed = [lists: unknown[], what: string][]
+
+/** What rows of a type need to be drawn. Labels need nothing: rows without one have the label `(none)`. */
+function neededBy(trace: Attributes, layout: Attributes): Needed {
+  const { x, y, color }: Record<string, string | undefined> = layout.meta?.spec?.options ?? {}
+  const word = (name: unknown, usual: string): string => (typeof name === 'string' ? spoken(name) : usual)
+  const isLabels = (letter: 'x' | 'y'): boolean =>
+    layout[`${letter}axis${String(trace[`${letter}axis`] ?? letter).slice(1)}`]?.type === 'category'
+  const axis = (letter: 'x' | 'y', name: unknown): Needed =>
+    isLabels(letter) ? [] : [[[trace[letter]], word(name, letter)]]
+  const value = word(y && columnNames(y).length === 1 ? columnNames(y)[0] : trace.name, 'a value')
+  const { type = 'scatter', mode } = trace
+  switch (type) {
+    case 'candlestick':
+    case 'ohlc':
+      return [...axis('x', x), [[trace.open, trace.high, trace.low, trace.close], 'all prices']]
+    case 'scattergeo':
+      return [[[trace.lat, trace.lon], 'a place']]
+    case 'choropleth':
+      return [
+        [[trace.locations], word(x, 'a place')],
+        [[trace.z], value],
+      ]
+    case 'heatmap':
+    case 'contour':
+      return Array.isArray(listOf(trace.z)[0])
+        ? []
+        : [...axis('x', x), ...axis('y', y), [[trace.z], word(color, 'a value')]]
+    case 'histogram2d':
+      return [...axis('x', x), ...axis('y', y)]
+    case 'histogram':
+      return axis('x', x ?? trace.name)
+    case 'box':
+    case 'violin':
+      return [[[trace.y], value]]
+    case 'pie':
+      return [[[trace.values], value]]
+    case 'scatterpolar':
+    case 'barpolar':
+      return [[[trace.r], value]]
+    case 'sankey':
+      return [[[trace.link?.source, trace.link?.target, trace.link?.value], 'both ends and a value']]
+    case 'bar':
+      if (listOf(trace.base).length > 0) return [[[trace.base, trace.y], 'both ends'], ...axis('x', x)]
+      return axis('x', x)
+    case 'scatter':
+    case 'scattergl':
+    case 'waterfall': {
+      // Between points that are joined, a gap shows what is missing.
+      const isPoint = mode === 'markers' && !isLabels('x')
+      return [...axis('x', x), ...(isPoint ? ([[[trace.y], value]] satisfies Needed) : [])]
+    }
+    default:
+      return []
+  }
+}
+
+/** How many rows have no place in a chart, and why: `2 rows without date`. Of rows that have nothing, nothing is said. */
+export function missingIn({ data, layout }: Figure): string[] {
+  const most = new Map<string, number>()
+  for (const trace of data) {
+    if (trace.meta?.isBand === true) continue
+    if (trace.type === 'treemap' || trace.type === 'sunburst') countParts(trace, layout, most)
+    const needed = neededBy(trace, layout)
+    const all = needed.flatMap(([lists]) => lists.map(listOf)).filter(({ length }) => length > 0)
+    const values = [trace.x, trace.y, trace.z, trace.values, trace.r]
+      .map(listOf)
+      .filter(({ length }) => length > 0)
+    for (const [lists, what] of needed) {
+      const own = lists.map(listOf).filter(({ length }) => length > 0)
+      let count = 0
+      for (let k = 0; k < Math.max(0, ...own.map(({ length }) => length)); k++)
+        if (own.some((list) => isMissing(list[k])) && [...all, ...values].some((list) => !isMissing(list[k])))
+          count++
+      if (count > 0) most.set(what, Math.max(count, most.get(what) ?? 0))
+    }
+  }
+  return [...most].map(([what, count]) => `${counted(count, 'row')} without ${what}`)
+}
+
+/** Parts without parts of their own that have no value. */
+function countParts(
+  { labels, ids, parents, values }: Attributes,
+  layout: Attributes,
+  most: Map<string, number>,
+): void {
+  if (listOf(values).length === 0) return
+  const [names, above, sizes] = [
+    listOf(listOf(ids).length > 0 ? ids : labels),
+    listOf(parents),
+    listOf(values),
+  ]
+  const isParent = new Set(Array.from(above, String))
+  const count = Array.from(names).filter(
+    (name, k) => isMissing(sizes[k]) && !isParent.has(String(name)),
+  ).length
+  const y = layout.meta?.spec?.options?.y
+  if (count > 0) most.set(typeof y === 'string' ? spoken(y) : 'a value', count)
+}
+
+/** What a figure does not show, and what its axes cut. Markup is written as it is. */
+export function unseenIn({ data, layout }: Figure): { unseen: string[]; remarks: string[] } {
+  const { notShown, isCounted, spec } = layout.meta ?? {}
+  const unseen = [...Array.from(listOf(notShown), String)]
+  if (isCounted !== true) unseen.push(...missingIn({ data, layout }))
+  let [unsized, negative, notAbove] = [0, 0, 0]
+  const cut = new Map<string, number>()
+  for (const trace of data) {
+    for (const size of trace.marker?.sizeref === undefined ? [] : Array.from(listOf(trace.marker?.size)))
+      if (typeof size !== 'number') unsized++
+      else if (size < 0) negative++
+    for (const letter of ['x', 'y'] as const) {
+      const axis = layout[`${letter}axis${String(trace[`${letter}axis`] ?? letter).slice(1)}`]
+      if (axis?.type === 'log')
+        notAbove += Array.from(listOf(trace[letter])).filter(
+          (value) => typeof value === 'number' && value <= 0,
+        ).length
+      countCut(trace[letter], axis, spec?.options, cut)
+    }
+  }
+  if (unsized > 0) unseen.push(`${counted(unsized, 'row')} without size`)
+  if (negative > 0) unseen.push(`${counted(negative, 'row')} with a size below zero`)
+  if (notAbove > 0) unseen.push(`${counted(notAbove, 'value')} not above zero`)
+  for (const [where, count] of cut) unseen.push(`${counted(count, 'value')} ${where}`)
+  const start = data.some(isFromZero) && cutEnd(layout, data)
+  const zeros = missingInAreas(data)
+  return {
+    unseen,
+    remarks: [
+      ...(start === false ? [] : [`The axis begins at ${start}, not at zero`]),
+      ...(zeros === 0
+        ? []
+        : [`${counted(zeros, 'missing value')} ${zeros === 1 ? 'is' : 'are'} drawn as zero`]),
+    ],
+  }
+}
+
+/** Counts values beyond the ends of an axis that --range-x or --range-y sets. */
+function countCut(
+  values: unknown,
+  axis: Attributes | undefined,
+  options: Attributes | undefined,
+  cut: Map<string, number>,
+): void {
+  if (!Array.isArray(axis?.range) || axis.type === 'log') return
+  const isAsked = [options?.rangeX, options?.rangeY].some((range) => range === axis.range.join(','))
+  if (!isAsked) return
+  const placeOf = (value: unknown): number =>
+    typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) : Number.NaN
+  const isTurned = placeOf(axis.range[0]) > placeOf(axis.range[1])
+  const [low, high] = isTurned ? [...axis.range].reverse() : axis.range
+  for (const value of Array.from(listOf(values))) {
+    const where =
+      placeOf(value) > placeOf(high)
+        ? `above ${high}`
+        : placeOf(value) < placeOf(low)
+          ? `below ${low}`
+          : undefined
+    if (where !== undefined) cut.set(where, (cut.get(where) ?? 0) + 1)
+  }
+}
+
+/** Places of stacked areas at which a series has no value: it is drawn as zero there. */
+function missingInAreas(data: readonly Attributes[]): number {
+  const areas = data.filter(({ stackgroup, hoverinfo }) => stackgroup !== undefined && hoverinfo !== 'skip')
+  const places = new Set(areas.flatMap(({ x }) => Array.from(listOf(x), String)))
+  if (areas.length < 2) return 0
+  return areas.reduce((sum, { x, y }) => {
+    const own = new Set(Array.from(listOf(x), String).filter((_, k) => !isMissing(listOf(y)[k])))
+    return sum + places.size - own.size
+  }, 0)
+}
+
+/** Types that begin at zero. */
+const FROM_ZERO: ReadonlySet<string> = new Set(['bar', 'waterfall', 'funnel'])
+
+function isFromZero({ type = 'scatter', fill, stackgroup, error_y, error_x }: Attributes): boolean {
+  const isStem = [error_x, error_y].some((error) => error?.arrayminus !== undefined && error.width === 0)
+  return FROM_ZERO.has(type) || isStem || stackgroup !== undefined || fill === 'tozeroy' || fill === 'tozerox'
+}
+
+/** The end of the axis of values that is nearest to zero, if zero is not on it; false otherwise. */
+function cutEnd(layout: Attributes, data: readonly Attributes[]): number | false {
+  const axis = data.some(({ orientation }) => orientation === 'h') ? layout.xaxis : layout.yaxis
+  if (axis?.type === 'log' || !Array.isArray(axis?.range)) return false
+  const [low, high] = [...axis.range].map(Number).sort((a, b) => a - b)
+  return low > 0 ? low : high < 0 ? high : false
+}

@@ -1,0 +1,175 @@
+// What a chart does not show is said below it, and what stands in the data is shown as it is.
+import { describe, expect, it } from 'vitest'
+import { themed } from '../../src/browser/theme/index.ts'
+import type { Attributes } from '../../src/charts/figure.ts'
+import { missingIn, unseenIn } from '../../src/charts/unseen.ts'
+import { transformed } from '../../src/service/plots/transforms/index.ts'
+
+const DATES = { xaxis: { type: 'date' } }
+const day = (k: number): string => `2024-01-0${k}`
+const spec = (options: object) => ({ theme: 'gridline', spec: { options } })
+
+describe('rows without a place', () => {
+  it.each<[string, Attributes, object, string[]]>([
+    ['a line', { x: [day(1), null, day(3)], y: [1, 5, 3], mode: 'lines' }, DATES, ['1 row without x']],
+    ['a bar of labels', { type: 'bar', x: ['a', null], y: [1, 5] }, { xaxis: { type: 'category' } }, []],
+    [
+      'points',
+      { x: [1, 2, null, 3], y: [2, null, 5, 3], mode: 'markers', name: 'y' },
+      {},
+      ['1 row without x', '1 row without y'],
+    ],
+    ['a row without anything', { x: [1, null], y: [2, null], mode: 'markers' }, {}, []],
+    [
+      'a span',
+      { type: 'bar', x: ['a', 'b'], base: [1, 2], y: [3, null] },
+      { xaxis: { type: 'category' } },
+      ['1 row without both ends'],
+    ],
+    [
+      'prices',
+      { type: 'ohlc', x: [day(1), day(2)], open: [1, 1], high: [3, null], low: [1, 1], close: [2, 2] },
+      DATES,
+      ['1 row without all prices'],
+    ],
+    ['a map', { type: 'scattergeo', lat: [59.9, null], lon: [10.7, 3] }, {}, ['1 row without a place']],
+    [
+      'regions',
+      { type: 'choropleth', locations: ['TX', 'CA'], z: [2, null], name: 'rate' },
+      {},
+      ['1 row without rate'],
+    ],
+    ['a histogram', { type: 'histogram', x: [1, null, null, 3], name: 'v', ids: [1, 2, 3, 4] }, {}, []],
+    [
+      'parts',
+      { type: 'treemap', labels: ['x', 'B', 'C'], parents: ['', 'x', 'x'], values: [null, 3, null] },
+      {},
+      ['1 row without a value'],
+    ],
+  ])('of %s are counted', (_, trace, layout, said) => {
+    expect(missingIn({ data: [trace], layout })).toEqual(said)
+  })
+
+  it('are counted before rows are put together, and once', async () => {
+    const transforms = [
+      { type: 'aggregate', groups: 'x', aggregations: [{ target: 'y', func: 'sum', empty: 'none' }] },
+    ]
+    const figure = {
+      data: [{ type: 'bar', x: [day(1), null, null], y: [1, 2, 3], transforms }],
+      layout: { ...DATES, meta: spec({ x: 'the_day', y: 'n' }) },
+    }
+    const drawn = (await transformed(figure)) as { data: Attributes[]; layout: Attributes }
+    expect(unseenIn(drawn).unseen).toEqual(['2 rows without the day'])
+    const { layout } = themed(drawn, { scheme: 'light', width: 640, height: 400 })
+    expect(layout.annotations.at(-1).text).toContain('Not shown: 2 rows without the day')
+  })
+})
+
+it('values beyond a range that was asked for, and areas that lack values, are said', () => {
+  const layout = { yaxis: { range: [0, 50] }, meta: spec({ rangeY: '0,50' }) }
+  expect(unseenIn({ data: [{ type: 'bar', x: ['a', 'b'], y: [9.5, 60] }], layout }).unseen).toEqual([
+    '1 value above 50',
+  ])
+  const area = { stackgroup: 'one', mode: 'lines' }
+  const data = [
+    { ...area, x: [1, 3], y: [10, 30] },
+    { ...area, x: [1, 2, 3], y: [1, null, 3] },
+  ]
+  expect(unseenIn({ data, layout: {} }).remarks).toEqual(['2 missing values are drawn as zero'])
+})
+
+describe('texts of the data', () => {
+  const view = { scheme: 'light', width: 640, height: 400 } as const
+  const shown = (data: Attributes[], layout: Attributes = {}) =>
+    themed({ data, layout: { ...layout, meta: { theme: 'gridline' } } as Attributes }, view)
+
+  it('are no names of objects, no markup and no templates', () => {
+    const { data } = shown(
+      [{ type: 'bar', x: ['constructor', '<b>x</b>', '%{x}'], y: [1, 2, 3], name: '__proto__' }],
+      {
+        xaxis: { type: 'category' },
+      },
+    )
+    const labels = data[0].orientation === 'h' ? data[0].y : data[0].x
+    expect(labels).toEqual(['constructor\u200b', '&lt;b&gt;x&lt;/b&gt;', '%\u200b{x}'])
+    expect(data[0].name).toBe('__proto__\u200b')
+  })
+
+  it('of parts and of radars are as they are, and missing ones are (none)', () => {
+    const [tree] = shown([
+      { type: 'treemap', labels: ['<i>', '', 'b'], parents: ['', '<i>', '<i>'], values: [3, 1, 2] },
+    ]).data
+    expect([tree.labels, tree.parents]).toEqual([
+      ['&lt;i&gt;', '(none)', 'b'],
+      ['', '&lt;i&gt;', '&lt;i&gt;'],
+    ])
+    expect(shown([{ type: 'scatterpolar', theta: [null, 'a<br>b'], r: [1, 2] }]).data[0].theta).toEqual([
+      '(none)',
+      'a&lt;br&gt;b',
+    ])
+  })
+})
+
+it('ticks are no more than an axis has room for, whatever it shows', () => {
+  const data = [{ type: 'bar', x: ['O', 'U'], y: [1, 2] }]
+  for (const layout of [
+    { yaxis: { range: [0, 20000] } },
+    { shapes: [{ yref: 'y', y0: 1e6, y1: 1e6 }] },
+    { barnorm: 'percent' },
+  ]) {
+    const { layout: next } = themed(
+      { data, layout: { ...layout, meta: { theme: 'gridline' } } as Attributes },
+      { scheme: 'light', width: 640, height: 400 },
+    )
+    expect([next.yaxis.dtick, next.xaxis?.dtick ?? 1]).toEqual([undefined, 1])
+  }
+})
+
+it('missing groups are (none), not those with the text null', async () => {
+  const trace = {
+    x: [1, 2, 1, 2],
+    y: [10, 20, 1, 2],
+    transforms: [{ type: 'groupby', groups: ['null', 'null', null, ''], top: 12 }],
+  }
+  const { data } = (await transformed({ data: [trace], layout: {} })) as { data: Attributes[] }
+  expect(data.map(({ name, y }) => [name, y])).toEqual([
+    ['null', [10, 20]],
+    ['(none)', [1, 2]],
+  ])
+  const sums = {
+    x: ['null', null],
+    y: [10, 1],
+    transforms: [
+      { type: 'aggregate', groups: 'x', aggregations: [{ target: 'y', func: 'sum', empty: 'none' }] },
+    ],
+  }
+  expect(((await transformed({ data: [sums], layout: {} })) as { data: Attributes[] }).data[0].y).toEqual([
+    10, 1,
+  ])
+})
+
+it('frames hold all series, with the labels and trends of each', async () => {
+  const transforms = [
+    { type: 'groupby', groups: ['p', 'p', 'q', 'q'], animate: true },
+    { type: 'trend', method: 'linear' },
+  ]
+  const trace = (name: string) => ({
+    type: 'bar',
+    name,
+    x: ['O', 'U', 'O', 'Z'],
+    y: [38, 55, 500, 5],
+    transforms,
+  })
+  const figure = (await transformed({
+    data: [trace('a'), trace('b')],
+    layout: { xaxis: { type: 'category' } },
+  })) as Attributes
+  expect(
+    figure.frames.map((frame: Attributes) => [frame.name, frame.data.map(({ name }: Attributes) => name)]),
+  ).toEqual([
+    ['p', ['a', 'a (trend)', 'b', 'b (trend)']],
+    ['q', ['a', 'a (trend)', 'b', 'b (trend)']],
+  ])
+  expect(figure.layout.xaxis).toMatchObject({ categoryarray: ['O', 'U', 'Z'], range: [-0.5, 2.5] })
+  expect(figure.data).toHaveLength(4)
+})
