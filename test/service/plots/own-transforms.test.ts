@@ -508,3 +508,59 @@ describe('what values are counted in', () => {
     })
   })
 })
+
+describe('transforms as plotly.js 2.35 evaluates them, with figures of its own', () => {
+  const of = async (trace: Trace): Promise<unknown[]> => drawn(trace, 'x', 'y')
+
+  it('lists of a filter keep their order after an aggregate, and all of them say what they are', async () => {
+    const transforms = [
+      {
+        type: 'aggregate',
+        groups: ['z', 'b', 'b', '', '', 'b', '', ''],
+        aggregations: [{ target: 'y', func: 'median' }],
+      },
+      {
+        type: 'filter',
+        target: ['2021-05-03', '2020-02-01', '2020-02-01', '2021-05-03', 'x', 'x', 'x', 'x'],
+        operation: '!=',
+        value: '2',
+      },
+    ]
+    const x = [
+      '2020-01-01',
+      '2020-01-02',
+      '2020-01-03',
+      '2020-01-04',
+      '2020-01-01',
+      '2020-02-01',
+      '2020-01-01',
+      '2020-01-01',
+    ]
+    expect(await of({ x, y: [3, 5, 0, 10, 2, 1, 3, 0], transforms })).toEqual([
+      [
+        ['2020-01-01', '2020-01-02', '2020-01-04'],
+        [3, 1, 2.5],
+      ],
+    ])
+  })
+
+  it('a number in a text is a time on an axis of dates, and empty texts are labels', async () => {
+    const dates = {
+      x: [1, 2],
+      y: ['2021-05-03', '2020-02-01'],
+      transforms: [{ type: 'filter', target: 'y', operation: '>', value: '2' }],
+    }
+    expect(await of(dates)).toEqual([
+      [
+        [1, 2],
+        ['2021-05-03', '2020-02-01'],
+      ],
+    ])
+    const empty = {
+      x: [1],
+      y: [2],
+      transforms: [{ type: 'filter', target: [''], operation: '!=', value: 'b' }],
+    }
+    expect(await of(empty)).toEqual([[[1], [2]]])
+  })
+})

@@ -78,12 +78,10 @@ export function aggregate(trace: Attributes, transform: Transform, axes: Axes): 
   const isOurs = listed.some(({ empty }) => empty === 'none')
   const keys = isOurs ? given.map((key) => key ?? MISSING) : given
   const groupings = [...rowsByKey(keys).values()]
-  // Arrays of transforms that follow keep their values, as far as there are points.
+  // Arrays of transforms that follow keep their values, also those for which there are no points any more.
   const index = (trace.transforms as unknown[]).indexOf(transform)
   const isLater = (path: string): boolean => Number(/^transforms\.(\d+)/.exec(path)?.[1] ?? -1) >= index
-  const [later, paths] = [new Set<string>(), new Set<string>()]
-  for (const path of arraysOf(trace)) (isLater(path) ? later : paths).add(path)
-  for (const path of later) setAt(trace, path, (valueAt(trace, path) as unknown[]).slice(0, groupings.length))
+  const paths = new Set(arraysOf(trace).filter((path) => !isLater(path)))
   const done = new Set<string>()
   for (const aggregation of listed) {
     const { target, func = 'first', enabled, funcmode, empty } = aggregation

@@ -104,9 +104,13 @@ export function rowsByKey(values: readonly unknown[]): Map<string, number[]> {
   return rows
 }
 
-/** The values that a transform is about: an array of its own, or one of the trace. */
+/** The values that a transform is about: an array of its own, as far as there are points, or one of the trace. */
 export function targetOf(trace: Attributes, target: unknown): readonly unknown[] | undefined {
-  if (Array.isArray(target)) return target
+  if (Array.isArray(target)) {
+    const lists = arraysOf(trace).filter((path) => !path.startsWith('transforms.'))
+    const counts = lists.map((path) => (valueAt(trace, path) as unknown[]).length)
+    return counts.length === 0 ? target : target.slice(0, Math.max(...counts))
+  }
   const values = typeof target === 'string' ? valueAt(trace, target) : undefined
   return Array.isArray(values) ? values : undefined
 }

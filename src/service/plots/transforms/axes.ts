@@ -67,7 +67,11 @@ export class Axes {
 const conversions: Record<AxisType, () => Conversion> = {
   linear: () => ({ toNumber: cleanNumber, toValue: (number) => number }),
   log: () => ({ toNumber: cleanNumber, toValue: (number) => number }),
-  date: () => ({ toNumber: instant, toValue: dateText }),
+  // A text that is a number is a time in ms, as the number is.
+  date: () => ({
+    toNumber: (value) => instant(value) ?? (isNumeric(value) ? instant(Number(value)) : undefined),
+    toValue: dateText,
+  }),
   category: categories,
 }
 
@@ -143,28 +147,21 @@ function dateText(time: number): string | undefined {
 /** The values of an array of which its type is found. */
 const SAMPLE_VALUES = 1000
 
-/** The type that plotly.js gives to an axis with these values. */
+/** The type that plotly.js 2.35 gives to an axis with these values: of different ones, whatever their types. */
 function typeOf(values: readonly unknown[]): AxisType {
   const step = Math.max(1, (values.length - 1) / SAMPLE_VALUES)
-  let dates = 0
-  let numbers = 0
-  let labels = 0
-  const seen = new Set<unknown>()
+  let [dates, numeric, numbers, labels] = [0, 0, 0, 0]
+  const seen = new Set<string>()
   for (let k = 0; k < values.length; k += step) {
     const value = values[Math.round(k)]
-    if (seen.has(value)) continue
-    seen.add(value)
+    if (seen.has(String(value))) continue
+    seen.add(String(value))
     if (typeof value === 'string' && instant(value) !== undefined) dates++
-    if (isNumeric(value)) numbers++
+    if (isNumeric(value)) numeric++
     if (typeof value === 'boolean') labels++
-    else if (
-      typeof value === 'string' &&
-      cleanNumber(value) === undefined &&
-      value !== '' &&
-      value !== 'None'
-    )
-      labels++
+    else if (cleanNumber(value) !== undefined) numbers++
+    else if (typeof value === 'string') labels++
   }
-  if (dates > numbers * 2) return 'date'
+  if (dates > numeric * 2) return 'date'
   return labels > numbers * 2 ? 'category' : 'linear'
 }

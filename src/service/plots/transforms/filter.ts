@@ -34,7 +34,7 @@ export function filter(trace: Attributes, transform: Transform, axes: Axes): voi
   const { target = 'x', operation = '=', value: given = 0, preservegaps = false } = transform
   const values = targetOf(trace, target)
   if (!values) return
-  const { toNumber } = axes.conversionOf(trace, target, values)
+  const { toNumber } = axes.conversionOf(trace, target, Array.isArray(target) ? target : values)
   const test = testOf(keyOf(operation), given, toNumber)
   if (!test) return
   const kept = values.map((value, k) => (test(toNumber(value)) ? k : -1))
