@@ -9,7 +9,7 @@ const { geo = '', scheme = 'light', modebar = '', live = '', own = '', watch = '
 const query = new URLSearchParams(location.search)
 
 /** Settings of the figure that are kept. Others would name other servers or let the reader edit the chart. */
-const KEPT = ['scrollZoom', 'doubleClick', 'staticPlot', 'showTips', 'showAxisDragHandles'] as const
+const KEPT = ['locale', 'scrollZoom', 'doubleClick', 'staticPlot', 'showTips', 'showAxisDragHandles'] as const
 
 /** Width below which a chart has no buttons, in pixels. */
 const NARROW_PIXELS = 480

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 // The parts of plotly.js that our pages use.
+import { inLocale } from './locales.ts'
 import { withToday } from './older.ts'
 import { inUtc } from './zones.ts'
 
@@ -19,6 +20,7 @@ export interface PlotlyApi {
   react(element: HTMLElement, figure: Figure): Promise<HTMLElement>
   relayout(element: HTMLElement, changes: Record<string, unknown>): Promise<HTMLElement>
   purge(element: HTMLElement): void
+  register(module: object): void
 }
 
 declare global {
@@ -104,7 +106,9 @@ let mapWorkersAllowed = false
 /** Reads a figure (JSON text) and loads what plotly.js needs to draw it in an opaque origin. */
 export async function prepared(text: string, geoUrl: string): Promise<Figure> {
   const given = JSON.parse(text) as Partial<Figure>
-  const figure = inUtc(withToday<Figure>({ ...given, data: given.data ?? [], layout: given.layout ?? {} }))
+  const figure = inLocale(
+    inUtc(withToday<Figure>({ ...given, data: given.data ?? [], layout: given.layout ?? {} })),
+  )
   if (needsGeo(figure)) await loadGeo(geoUrl)
   if (needsMap(figure) && !mapWorkersAllowed) {
     allowMapWorkers()

@@ -6,6 +6,7 @@ import { axisSettings } from './axes.ts'
 import { Chart } from './chart.ts'
 import { columnNames, nameInList } from './columns.ts'
 import type { Attributes, Figure } from './figure.ts'
+import { assertLocale } from './locales.ts'
 import { notesOf, shapesOf } from './marks.ts'
 import { SOURCE } from './names.ts'
 import {
@@ -296,6 +297,10 @@ function layoutOf(
   if (by && x && (type === 'box' || type === 'violin')) layout[`${type}mode`] = 'group'
   const texts = [...notesOf(options, x), ...(options.source === undefined ? [] : [sourceOf(options.source)])]
   if (texts.length > 0) layout.annotations = texts
+  if (options.locale !== undefined) {
+    assertLocale(options.locale, '--locale')
+    layout.meta = { ...layout.meta, locale: options.locale }
+  }
   if (options.highlight) layout.meta = { ...layout.meta, highlight: options.highlight }
   if (options.scale && options.scale !== 'linear') layout.meta = { ...layout.meta, scale: options.scale }
   return layout

@@ -142,6 +142,7 @@ const table = {
     '--theme <theme>',
     'look of the chart: gridline (default), newsroom, print, or a JSON file with a plotly template',
   ),
+  locale: text('--locale <tag>', 'language of months and numbers, such as de (default: English)'),
   source: text('--source <text>', 'where the data comes from: a small text below the chart'),
 } as const satisfies Record<string, Row>
 

@@ -70,6 +70,7 @@ const values: { [K in keyof ChartOptions]-?: fc.Arbitrary<ChartOptions[K]> } = {
   title: fc.constantFrom('A title', 'none'),
   subtitle: fc.constant('below'),
   source: fc.constant('a source'),
+  locale: fc.constantFrom('de', 'fr'),
   theme: fc.constant(undefined),
 }
 

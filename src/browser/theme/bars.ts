@@ -17,6 +17,7 @@ import {
   wrapped,
 } from './draft.ts'
 import { annotate, listOfAnnotations } from './headings.ts'
+import { localeIn } from './numbers.ts'
 
 /** Labels that have an order of their own: numbers, months, days of the week, quarters. */
 const ORDERED =
@@ -233,7 +234,9 @@ export function showBothSides(layout: Attributes, axis: 'xaxis' | 'yaxis', most:
     { length: Math.floor(most / step) * 2 + 1 },
     (_, k) => (k - Math.floor(most / step)) * step,
   )
-  const ticktext = ticks.map((tick) => Math.abs(Number(tick.toPrecision(6))).toLocaleString('en'))
+  const ticktext = ticks.map((tick) =>
+    Math.abs(Number(tick.toPrecision(6))).toLocaleString(localeIn(layout.meta)),
+  )
   layout[axis] = { tickmode: 'array', tickvals: ticks, ticktext, ...layout[axis] }
 }
 

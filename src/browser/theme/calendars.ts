@@ -1,7 +1,7 @@
 import { type Draft, isNarrow, listOf } from './draft.ts'
+import { localeIn } from './numbers.ts'
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 /** Weeks of a month. */
 const MONTH_WEEKS = 365.25 / 12 / 7
 /** Height of the days of a year, and of what is around them, in pixels. */
@@ -30,7 +30,9 @@ export function arrangeCalendar(draft: Draft): void {
   const isOne = years.length === 1
   const tickvals = isOne ? rows : years.map((year) => `${year} Thursday`)
   const step = isNarrow(view) ? 2 : 1
-  const months = MONTHS.map((_, k) => k).filter((k) => k % step === 0)
+  const months = Array.from({ length: 12 / step }, (_, k) => k * step)
+  const monthFormat = new Intl.DateTimeFormat(localeIn(layout.meta), { month: 'short', timeZone: 'UTC' })
+  const monthName = (k: number): string => monthFormat.format(Date.UTC(2023, k, 1))
   layout.yaxis = {
     ...{ categoryorder: 'array', categoryarray: rows, range: [rows.length - 0.5, -0.5], autorange: false },
     ...{ tickmode: 'array', tickvals, ticktext: isOne ? WEEKDAYS : years, showgrid: false },
@@ -39,7 +41,7 @@ export function arrangeCalendar(draft: Draft): void {
   if (layout.yaxis.autorange === 'reversed') layout.yaxis.autorange = false
   layout.xaxis = {
     ...{ tickmode: 'array', tickvals: months.map((k) => (k + 0.5) * MONTH_WEEKS), ticks: '' },
-    ...{ ticktext: months.map((k) => MONTHS[k]) },
+    ...{ ticktext: months.map((k) => monthName(k)) },
     ...layout.xaxis,
   }
   draft.needed = Math.max(draft.needed, years.length * YEAR_PIXELS + AROUND_PIXELS)

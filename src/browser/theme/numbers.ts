@@ -1,7 +1,7 @@
 import { type Attributes, type Draft, isNarrow, listOf } from './draft.ts'
 
-/** Names of large numbers: what plotly.js writes, and what people write. */
-const NAMES = { M: 'million', B: 'billion', T: 'trillion' } as const
+/** Large numbers as plotly.js writes them. */
+const LARGE = { M: 1e6, B: 1e9, T: 1e12 } as const
 /** Multiples of a step that have a name: an axis has far fewer ticks. */
 const MOST_MULTIPLES = 120
 
@@ -29,7 +29,7 @@ export function formatNumbers({ data, layout }: Draft): void {
       // Between whole numbers there is nothing: there are not more ticks than numbers, whatever the axis shows.
       ...(isWhole && span < FEW_WHOLE && axis.type !== 'log' && { nticks: Math.max(2, Math.ceil(span) + 1) }),
       ...(isYears && { tickformat: 'd' }),
-      ...numbersUpTo(values),
+      ...numbersUpTo(values, layout),
       ...(axis.type === 'log' && { dtick: logTick(values, largest.least) }),
       hoverformat: hoverFormat(values, isWhole, key.startsWith('x')),
       ...axis,
@@ -113,8 +113,8 @@ function isLonger({ shapes, annotations }: Attributes, first: string, last: stri
 }
 
 /** How numbers are written whose largest is this. */
-export function numbersUpTo(values: number): Attributes {
-  if (values >= 1e6) return { exponentformat: 'B', minexponent: 5, labelalias: aliases() }
+export function numbersUpTo(values: number, { meta }: Attributes): Attributes {
+  if (values >= 1e6) return { exponentformat: 'B', minexponent: 5, labelalias: aliases(localeIn(meta)) }
   return { exponentformat: values > 0 && values < 1e-4 ? 'power' : 'none' }
 }
 
@@ -159,20 +159,37 @@ function largestOn(
   return values < 0 ? undefined : { values, least, isWhole, span: high - low }
 }
 
-let known: Record<string, string> | undefined
+const known = new Map<string, Record<string, string>>()
+
+/** The language of a chart. */
+export function localeIn(meta: Attributes | undefined): string {
+  try {
+    return Intl.NumberFormat.supportedLocalesOf(meta?.locale ?? 'en')[0] ?? 'en'
+  } catch {
+    return 'en'
+  }
+}
 
 /** `2.5M` is written `2.5 million`. Ticks are multiples of 1, 2 or 5 times a power of ten. */
-function aliases(): Record<string, string> {
-  if (known) return known
-  known = {}
+function aliases(locale: string): Record<string, string> {
+  const found = known.get(locale)
+  if (found) return found
+  const all: Record<string, string> = {}
+  const compactDisplay = locale.startsWith('en') ? 'long' : 'short'
+  const names = new Intl.NumberFormat(locale, { notation: 'compact', compactDisplay })
+  const numbers = new Intl.NumberFormat(locale, { useGrouping: false, maximumFractionDigits: 6 })
+  const nameOf = (size: number): string =>
+    names.formatToParts(2 * size).find(({ type }) => type === 'compact')?.value ?? ''
   for (let power = -3; power <= 2; power++)
     for (const digit of [1, 2, 5])
       for (let k = 1; k <= MOST_MULTIPLES; k++) {
         const value = Number((k * digit * 10 ** power).toPrecision(6))
         if (value >= 1000) break
+        const text = numbers.format(value)
         for (const sign of ['', '−'])
-          for (const [short, name] of Object.entries(NAMES))
-            known[`${sign}${value}${short}`] = `${sign}${value} ${name}`
+          for (const [short, size] of Object.entries(LARGE))
+            all[`${sign}${text}${short}`] = `${sign}${text} ${nameOf(size)}`
       }
-  return known
+  known.set(locale, all)
+  return all
 }

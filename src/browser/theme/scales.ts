@@ -11,7 +11,7 @@ import {
   stepOf,
   textOf,
 } from './draft.ts'
-import { numbersUpTo } from './numbers.ts'
+import { localeIn, numbersUpTo } from './numbers.ts'
 
 /** Types that color cells by a number. */
 const CELLS = new Set(['heatmap', 'contour', 'histogram2d', 'surface', 'mesh3d', 'choropleth'])
@@ -33,7 +33,7 @@ export function arrangeColors(draft: Draft): void {
     const shown: Attributes = {
       outlinewidth: 0,
       thickness: 12,
-      ...(range && numbersUpTo(Math.max(-range[0], range[1]))),
+      ...(range && numbersUpTo(Math.max(-range[0], range[1]), draft.layout)),
       ...scaled?.colorbar,
       ...bar,
     }
@@ -120,7 +120,9 @@ function scaledAs(
     digits.map((digit) => digit * 10 ** (ends[0] + k)),
   )
   const tickvals = ticks.flat().map(Math.log10)
-  const ticktext = ticks.flat().map((tick) => tick.toLocaleString('en', { maximumSignificantDigits: 3 }))
+  const ticktext = ticks
+    .flat()
+    .map((tick) => tick.toLocaleString(localeIn(layout.meta), { maximumSignificantDigits: 3 }))
   const own = path === undefined ? { text: values, hovertemplate: '%{x}, %{y}: %{text}<extra></extra>' } : {}
   return {
     holder: path === undefined ? {} : { color: logarithms },

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { assertLocale } from '../../charts/locales.ts'
 import { isBuiltIn } from '../../charts/themes.ts'
 import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -75,7 +76,7 @@ const unset = defineCommand({
     const name = checked(given)
     const settings = await context.settings()
     await context.config.change((config) => {
-      if (name === 'format' || name === 'profile' || name === 'theme') {
+      if (name === 'format' || name === 'profile' || name === 'theme' || name === 'locale') {
         delete config[name]
         return
       }
@@ -113,10 +114,11 @@ const set = defineCommand({
     // A file is found from every folder.
     const theme = name !== 'theme' ? undefined : isBuiltIn(value) ? value : resolve(value)
     if (theme !== undefined) themeNamed(theme)
+    if (name === 'locale') assertLocale(value, 'locale')
     const settings = await context.settings()
     await context.config.change((config) => {
-      if (name === 'theme') {
-        config.theme = theme
+      if (name === 'theme' || name === 'locale') {
+        config[name] = theme ?? value
         return
       }
       if (name === 'format') {

@@ -41,7 +41,7 @@ const options = [
     description: 'of a data file: the type of the chart (default: chosen from the columns)',
     choices: chartChoices,
   },
-  ...chartOptions.filter(({ flags }) => flags !== '--scale <kind>'),
+  ...chartOptions.filter(({ flags }) => flags !== '--scale <kind>' && flags !== '--locale <tag>'),
   ...localOptions,
 ] as const satisfies readonly Option[]
 
@@ -69,7 +69,10 @@ export const command = defineCommand({
     }
     const isData = !isFile && (await isDataFileHere(source))
     const lost = (['plot', ...optionNames] as const).find(
-      (name) => name in options && (name !== 'scale' || colorScaleOf(options.scale) !== undefined),
+      (name) =>
+        name in options &&
+        name !== 'locale' &&
+        (name !== 'scale' || colorScaleOf(options.scale) !== undefined),
     )
     if (!isData) refuseReadingOptions(options)
     if (lost !== undefined && !isData)

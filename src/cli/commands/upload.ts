@@ -61,7 +61,7 @@ const options = [
     description: 'also make a chart of the grid, and print its link; auto chooses the type from the columns',
     choices: chartChoices,
   },
-  ...chartOptions,
+  ...chartOptions.filter(({ flags }) => flags !== '--locale <tag>'),
   {
     flags: '-y, --yes',
     description: 'replace a grid without confirmation, even if columns or most rows are lost',
@@ -186,7 +186,7 @@ export const command = defineCommand({
     if (files.some(({ file }) => file === '-') && name === undefined && !dryRun) {
       throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
     }
-    const lost = plot === undefined && optionNames.find((name) => name in options)
+    const lost = plot === undefined && optionNames.find((name) => name !== 'locale' && name in options)
     if (lost) throw new Problem('usage', `${flagOf(lost)} can only be used with --plot`)
     if (skipped.length > 0)
       context.messages.note(

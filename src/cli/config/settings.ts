@@ -14,6 +14,7 @@ export interface Settings {
   ca_file: string
   format: string
   theme: string
+  locale: string
   profile: string
 }
 
@@ -27,6 +28,7 @@ const environmentVariables: Record<SettingName, string> = {
   ca_file: 'GRIDLINE_CA_FILE',
   format: 'GRIDLINE_FORMAT',
   theme: 'GRIDLINE_THEME',
+  locale: 'GRIDLINE_LOCALE',
   profile: 'GRIDLINE_PROFILE',
 }
 
@@ -62,6 +64,7 @@ export interface ConfigFile {
   profile?: string
   format?: string
   theme?: string
+  locale?: string
   profiles?: Record<string, Profile>
 }
 
@@ -262,9 +265,12 @@ export function resolveSettings(
       hint: `Available formats: ${formats.join(', ')}.`,
     })
   }
-  const theme =
-    fromEnvironment('theme') ?? (config.theme ? { value: config.theme, source: 'config file' } : unset)
-  if (alone) return { url: unset, user: unset, api_key: unset, ca_file: unset, format, theme, profile }
+  const [theme, locale] = (['theme', 'locale'] as const).map(
+    (name) =>
+      fromEnvironment(name) ?? (config[name] ? { value: config[name], source: 'config file' } : unset),
+  )
+  const ofCharts = { theme, locale }
+  if (alone) return { url: unset, user: unset, api_key: unset, ca_file: unset, format, ...ofCharts, profile }
   return {
     url: fromEnvironment('url') ?? fromProfile('url') ?? unset,
     // User and key belong together: if the environment sets one, do not take the other from the profile.
@@ -277,7 +283,7 @@ export function resolveSettings(
       unset,
     ca_file: fromEnvironment('ca_file') ?? fromProfile('ca_file') ?? unset,
     format,
-    theme,
+    ...ofCharts,
     profile,
   }
 }

@@ -564,3 +564,25 @@ describe('transforms as plotly.js 2.35 evaluates them, with figures of its own',
     expect(await of(empty)).toEqual([[[1], [2]]])
   })
 })
+
+it('of a tree with thousands of parts, the smaller ones of each part are one', async () => {
+  const leaves = Array.from({ length: 10_000 }, (_, k) => k)
+  const trace = {
+    type: 'treemap',
+    labels: [...leaves.map((k) => `leaf ${k}`), 'A', 'B'],
+    parents: [...leaves.map((k) => (k % 2 === 0 ? 'A' : 'B')), '', ''],
+    values: [...leaves.map((k) => k + 1), null, null],
+    transforms: [{ type: 'tree' }],
+  }
+  const [found] = await evaluated(trace)
+  const { labels, values, ids, parents } = found as Record<'labels' | 'ids' | 'parents', string[]> & {
+    values: number[]
+  }
+  expect(labels.length).toBeLessThanOrEqual(504)
+  expect(new Set(ids).size).toBe(labels.length)
+  const sumOf = (parent: string) =>
+    values.filter((_, k) => parents[k] === parent).reduce((sum, value) => sum + value, 0)
+  for (const parent of ['A', 'B']) expect(sumOf(parent)).toBe(values[labels.indexOf(parent)])
+  expect(labels).toContain('leaf 9999')
+  expect(labels.filter((label) => label.startsWith('other'))).toHaveLength(2)
+})

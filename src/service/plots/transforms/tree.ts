@@ -52,10 +52,46 @@ export function tree(trace: Attributes): void {
       parents[k] = ''
     } else if (above[k] === undefined) parents[k] = ''
   const shown = labels.map((label, k) => (k < names.length ? names[k] : label))
-  Object.assign(trace, {
-    ...{ labels: shown, parents, values: totals, branchvalues: 'total' },
-    ...(hasIds && { ids: labels }),
-  })
+  const whole = { labels: shown, parents, values: totals, ids: labels }
+  const { ids, ...parts } = labels.length > MOST_PARTS ? largest(whole) : whole
+  Object.assign(trace, { ...parts, branchvalues: 'total', ...((hasIds || ids !== labels) && { ids }) })
+}
+
+/** Parts that a browser draws in less than a second. */
+const MOST_PARTS = 500
+
+interface Parts {
+  labels: string[]
+  parents: string[]
+  values: number[]
+  ids: string[]
+}
+
+/** The largest parts. The smaller ones of each part are one, with how many they are: those below them are in it. */
+function largest({ labels, parents, values, ids }: Parts): Parts {
+  const order = [...values].sort((a, b) => b - a)
+  const least = order[MOST_PARTS - 1]
+  // A part is not larger than the one that it is in, so that one is shown too. Of equal ones, the first.
+  let room = MOST_PARTS - order.indexOf(least)
+  const isKept = values.map((value) => value > least || (value === least && room-- > 0))
+  const kept = [...labels.keys()].filter((k) => isKept[k])
+  const known = new Set(kept.map((k) => ids[k]))
+  // A kept part below one that is not, of equal size, stands with the others.
+  const shown = kept.filter((k) => parents[k] === '' || known.has(parents[k]))
+  const isShown = new Set(shown)
+  const rest = new Map<string, { count: number; sum: number }>()
+  for (const [k, parent] of parents.entries()) {
+    if (isShown.has(k) || (parent !== '' && !known.has(parent))) continue
+    const own = rest.get(parent) ?? { count: 0, sum: 0 }
+    rest.set(parent, { count: own.count + 1, sum: own.sum + values[k] })
+  }
+  const others = [...rest].filter(([, { sum }]) => sum > 0)
+  return {
+    labels: [...shown.map((k) => labels[k]), ...others.map(([, { count }]) => `other (${count})`)],
+    parents: [...shown.map((k) => parents[k]), ...others.map(([parent]) => parent)],
+    values: [...shown.map((k) => values[k]), ...others.map(([, { sum }]) => sum)],
+    ids: [...shown.map((k) => ids[k]), ...others.map(([parent]) => `other of ${parent}`)],
+  }
 }
 
 function textOf(value: unknown): string {
