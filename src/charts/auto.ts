@@ -9,6 +9,9 @@ export interface Completed {
   options: ChartOptions
   /** Options that were chosen, as they are typed; empty if all were given. */
   chosen: string
+  /** Why the type was chosen, and which other types would show what; of a type that was given, nothing. */
+  because?: string
+  others: readonly string[]
 }
 
 /**
@@ -30,7 +33,7 @@ const MOST_GROUPS = 12
 /** Bars that are chosen without being asked for. */
 const MOST_BARS = 40
 
-const LATITUDE = /^(?:lat|latitude)$/im
+const LATITUDE = /^(?:lat|latitude)$/i
 const LONGITUDE = /^(?:lon|lng|long|longitude)$/i
 const IDENTIFIER = /^(?:id|index|row|no|nr|#|.*[_ ]id|unnamed:? ?\d*|col1)$/i
 const YEAR = /^(?:year|jahr|år|année|ano|año|rok)$/i
@@ -50,7 +53,8 @@ export async function completed(
     grid.cols.find((column) => column.name === name)
   const isOpen = given === undefined || given === AUTO
   const next: ChartOptions = await oriented(given, options, named, sample)
-  const type = isOpen ? await typeFor(columns, named(next.x), next, distinct) : given
+  const open = isOpen ? await typeFor(columns, named(next.x), next, distinct) : undefined
+  const type = open?.type ?? (given as ChartType)
   if (next.x === undefined && next.lat === undefined && needsX(type, options))
     next.x = xFor(type, columns, options)?.name
   if (next.y === undefined && needsY(type, next)) {
@@ -90,7 +94,7 @@ export async function completed(
     ),
     ...(next.horizontal && !options.horizontal ? ['--horizontal'] : []),
   ]
-  return { type, options: next, chosen: words.join(' ') }
+  return { type, options: next, chosen: words.join(' '), because: open?.because, others: open?.others ?? [] }
 }
 
 /** Numbers along x and labels or dates along y are meant: the columns are exchanged, and bars go from left to right. */
@@ -155,33 +159,133 @@ async function readableFirst(texts: Column[], distinct: Distinct): Promise<Colum
   return texts
 }
 
+/** What is known of a table when a type is chosen. */
+interface Known extends Columns {
+  x: Column | undefined
+  y: string | undefined
+  /** How often there are labels of the first column of them. */
+  labels: { rows: number; distinct: number } | undefined
+}
+
+interface Candidate {
+  type: ChartType
+  isFit(known: Known): boolean
+  /** Why it is chosen. */
+  because(known: Known): string
+}
+
+/** The types that are chosen, the first that fits. */
+const candidates: readonly Candidate[] = [
+  {
+    type: 'map',
+    isFit: ({ x, y, numbers }) =>
+      x === undefined &&
+      y === undefined &&
+      [LATITUDE, LONGITUDE].every((name) => numbers.some((one) => name.test(one.name))),
+    because: () => 'there are latitudes and longitudes',
+  },
+  {
+    type: 'line',
+    isFit: ({ x, dates, numbers }) => (x ? dates.includes(x) : dates.length > 0 && numbers.length > 0),
+    because: ({ x, dates }) => `${(x ?? dates[0]).name} has dates or years`,
+  },
+  {
+    type: 'scatter',
+    isFit: ({ x, y, texts, numbers, labels }) => {
+      if (x) return !texts.includes(x) && (y !== undefined || numbers.length > 1)
+      if (numbers.length < 2) return false
+      if (texts.length === 0) return true
+      // Many things with several numbers each: how the numbers go together, in a color for each group.
+      return y === undefined && labels !== undefined && (isNameOfMany(labels) || isGroup(labels))
+    },
+    because: () => 'there are several numbers of each row',
+  },
+  {
+    type: 'histogram',
+    isFit: ({ x, texts, numbers }) => (x ? !texts.includes(x) : texts.length === 0 && numbers.length > 0),
+    because: () => 'there is one column of numbers',
+  },
+  {
+    type: 'table',
+    isFit: ({ x, y, dates, numbers, texts }) =>
+      !x && !y && dates.length + numbers.length + texts.length === 0,
+    because: () => 'no column has numbers, dates or labels',
+  },
+  {
+    type: 'bar',
+    isFit: () => true,
+    because: ({ x, texts }) => `${(x ?? texts[0])?.name ?? 'the rows'} has labels`,
+  },
+]
+
+/** Types that nobody chooses for a table, and what they would show. */
+const others: readonly Candidate[] = [
+  {
+    type: 'bar',
+    isFit: ({ texts, numbers }) => texts.length > 0 && numbers.length > 0,
+    because: ({ texts, numbers }) => `amounts of ${numbers[0].name} by ${texts[0].name}`,
+  },
+  {
+    type: 'scatter',
+    isFit: ({ numbers }) => numbers.length > 1,
+    because: ({ numbers }) => `how ${numbers[0].name} and ${numbers[1].name} go together`,
+  },
+  {
+    type: 'histogram',
+    isFit: ({ numbers }) => numbers.length > 0,
+    because: ({ numbers }) => `how ${numbers[0].name} is distributed`,
+  },
+  {
+    type: 'box',
+    isFit: ({ texts, numbers, labels }) =>
+      texts.length > 0 && numbers.length > 0 && labels !== undefined && isGroup(labels),
+    because: ({ texts, numbers }) => `the spread of ${numbers[0].name} for each ${texts[0].name}`,
+  },
+  {
+    type: 'heatmap',
+    isFit: ({ dates, texts, numbers }) => dates.length + texts.length > 1 && numbers.length > 0,
+    because: ({ dates, texts, numbers }) =>
+      `${numbers[0].name} for each pair of ${[...dates, ...texts]
+        .slice(0, 2)
+        .map(({ name }) => name)
+        .join(' and ')}`,
+  },
+  {
+    type: 'pie',
+    isFit: ({ texts, numbers, dates, labels }) =>
+      dates.length === 0 &&
+      texts.length > 0 &&
+      numbers.length > 0 &&
+      labels !== undefined &&
+      labels.distinct <= 8,
+    because: ({ texts }) => `the shares of each ${texts[0].name}`,
+  },
+  {
+    type: 'splom',
+    isFit: ({ numbers }) => numbers.length > 2,
+    because: () => 'how all numbers go together, each with each',
+  },
+]
+
+const isNameOfMany = ({ rows, distinct }: { rows: number; distinct: number }): boolean =>
+  rows > MOST_BARS && distinct === rows
+const isGroup = ({ rows, distinct }: { rows: number; distinct: number }): boolean =>
+  distinct < rows && distinct <= MOST_GROUPS
+
+/** The type for a table, why, and what other types would show. A column of groups becomes the series of a scatter. */
 async function typeFor(
-  { dates, numbers, texts }: Columns,
+  columns: Columns,
   x: Column | undefined,
   options: ChartOptions,
   distinct: Distinct,
-): Promise<ChartType> {
-  const { y } = options
-  if (x) {
-    if (dates.includes(x)) return 'line'
-    if (texts.includes(x)) return 'bar'
-    return y === undefined && numbers.length < 2 ? 'histogram' : 'scatter'
-  }
-  if (numbers.length === 0) return 'bar'
-  const isMap = LATITUDE.test(numbers.map(({ name }) => name).join('\n')) && y === undefined
-  if (isMap && numbers.some(({ name }) => LONGITUDE.test(name))) return 'map'
-  if (dates.length > 0) return 'line'
-  if (texts.length > 0 && numbers.length > 1 && y === undefined) {
-    // Many things with several numbers each: how the numbers go together, in a color for each group.
-    const found = await distinct(texts[0].name)
-    if (found && found.rows > MOST_BARS && found.distinct === found.rows) return 'scatter'
-    if (found && found.distinct < found.rows && found.distinct <= MOST_GROUPS) {
-      options.by ??= texts[0].name
-      return 'scatter'
-    }
-  }
-  if (texts.length > 0) return 'bar'
-  return numbers.length > 1 ? 'scatter' : 'histogram'
+): Promise<{ type: ChartType; because: string; others: string[] }> {
+  const [text] = columns.texts
+  const known: Known = { ...columns, x, y: options.y, labels: text && (await distinct(text.name)) }
+  const { type, because } = candidates.find(({ isFit }) => isFit(known))!
+  if (type === 'scatter' && !x && text && known.labels && !isNameOfMany(known.labels))
+    options.by ??= text.name
+  const rest = others.filter((one) => one.type !== type && one.isFit(known))
+  return { type, because: because(known), others: rest.map((one) => `${one.type} (${one.because(known)})`) }
 }
 
 function needsX(type: ChartType, { y, color }: ChartOptions): boolean {

@@ -24,7 +24,7 @@ export function completedFrom(
 
 /**
  * A chart of a grid: see `chartOf`. What is not given is chosen from the types of the columns, and said. Throws `usage` and
- * `bad_data`.
+ * `bad_data`. `isExplained`: also says which other types would do.
  */
 export async function madeChart(
   client: ChartClient,
@@ -32,8 +32,12 @@ export async function madeChart(
   given: ChartType | typeof AUTO | undefined,
   options: ChartOptions,
   note: (text: string) => void,
+  isExplained = false,
 ): Promise<{ type: ChartType; figure: Figure }> {
-  const { type, options: whole, chosen } = await completedFrom(client, grid, given, options)
-  if (chosen !== '') note(`chosen from the columns: ${chosen}`)
+  const { type, options: whole, chosen, because, others } = await completedFrom(client, grid, given, options)
+  if (chosen !== '') note(`chosen from the columns: ${chosen}${because === undefined ? '' : ` (${because})`}`)
+  if (isExplained && because === undefined) note(`the type ${type} was given, not chosen`)
+  else if (isExplained)
+    note(others.length === 0 ? 'no other type would do' : `other types that would do: ${others.join(', ')}`)
   return { type, figure: await chartOf(client, grid, type, whole, note) }
 }

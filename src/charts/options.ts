@@ -160,6 +160,12 @@ export type ChartOptions = { -readonly [Name in keyof typeof table]?: Value<(typ
 
 export const optionNames = Object.keys(table) as readonly (keyof ChartOptions)[]
 
+/** An option beside those of a chart: it is not kept. */
+export const explainOption = {
+  flags: '--explain',
+  description: 'say which other types of chart would show what, where the type is chosen',
+} as const
+
 /** The options as the command line declares them. */
 export const chartOptions = Object.values(table)
 

@@ -14,10 +14,10 @@ export async function chartFor(
   client: Client,
   grid: ChartGrid,
   given: ChartType | typeof AUTO | undefined,
-  options: ChartOptions,
+  options: ChartOptions & { explain?: boolean },
   note: (text: string) => void,
 ): Promise<{ type: ChartType; figure: Figure }> {
-  const { type, figure: plain } = await madeChart(client, grid, given, options, note)
+  const { type, figure: plain } = await madeChart(client, grid, given, options, note, options.explain)
   const figure = await inRegions(client, grid, plain, options, note)
   if (options.theme === undefined) return { type, figure }
   const theme = themeNamed(options.theme)

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { chartOptions, colorScales, flagOf, optionNames } from '../../charts/options.ts'
+import { chartOptions, colorScales, explainOption, flagOf, optionNames } from '../../charts/options.ts'
 import { chartChoices } from '../../charts/types.ts'
 import { resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -42,6 +42,7 @@ const options = [
     choices: chartChoices,
   },
   ...chartOptions.filter(({ flags }) => flags !== '--scale <kind>' && flags !== '--locale <tag>'),
+  explainOption,
   ...localOptions,
 ] as const satisfies readonly Option[]
 

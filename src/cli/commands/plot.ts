@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { chartOptions, flagOf, optionNames } from '../../charts/options.ts'
+import { chartOptions, explainOption, flagOf, optionNames } from '../../charts/options.ts'
 import { chartChoices } from '../../charts/types.ts'
 import { type Client, resolve, resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -62,6 +62,7 @@ const createOptions = [
     choices: chartChoices,
   },
   ...chartOptions,
+  explainOption,
 ] as const satisfies readonly Option[]
 
 const create = defineCommand({

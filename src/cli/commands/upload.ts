@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { typeName } from '../../charts/columns.ts'
-import { chartOptions, flagOf, optionNames, wordsOf } from '../../charts/options.ts'
+import { chartOptions, explainOption, flagOf, optionNames, wordsOf } from '../../charts/options.ts'
 import { type AUTO, type ChartType, chartChoices } from '../../charts/types.ts'
 import { type Client, lookupIfThere } from '../../client/index.ts'
 import { counted } from '../../contract/closest.ts'
@@ -62,6 +62,7 @@ const options = [
     choices: chartChoices,
   },
   ...chartOptions.filter(({ flags }) => flags !== '--locale <tag>'),
+  explainOption,
   {
     flags: '-y, --yes',
     description: 'replace a grid without confirmation, even if columns or most rows are lost',

@@ -1,0 +1,55 @@
+// The type of chart that is chosen for a table can always be drawn, and says why it was chosen.
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { completed } from '../../src/charts/auto.ts'
+import { chartOf } from '../../src/charts/charts.ts'
+import type { ChartGrid, Column } from '../../src/charts/options.ts'
+import { runs } from '../support/runs.ts'
+
+const NAMES = ['id', 'year', 'lat', 'lon', 'open', 'close', 'city', 'a b', 'x,y', 'n', 'm', 'k']
+const column = fc.record({
+  name: fc.constantFrom(...NAMES),
+  type: fc.constantFrom('number', 'text', 'boolean', 'date', 'datetime', 'json', 'empty'),
+  rows: fc.nat(2000),
+  share: fc.double({ min: 0, max: 1, noNaN: true }),
+})
+
+it('a table of any columns has a chart', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(column, { selector: ({ name }) => name, minLength: 1, maxLength: 7 }),
+      async (columns) => {
+        const cols = columns.map(({ name, type }, k) => ({ name, type, uid: `u${k}` }) as Column)
+        const grid: ChartGrid = { fid: 'me:1', filename: 'g', cols }
+        const counts = new Map(
+          columns.map(({ name, rows, share }) => [name, { rows, distinct: Math.ceil(rows * share) }]),
+        )
+        const { type, options, because } = await completed(grid, 'auto', {}, async (name) => counts.get(name))
+        const { data } = await chartOf(undefined, grid, type, options)
+        expect(data.length).toBeGreaterThan(0)
+        expect(because).toBeTruthy()
+      },
+    ),
+    { numRuns: runs(300, 20_000) },
+  )
+})
+
+it('says why, and what else would do', async () => {
+  const cols = [
+    { name: 'city', type: 'text', uid: 'a' },
+    { name: 'price', type: 'number', uid: 'b' },
+    { name: 'cost', type: 'number', uid: 'c' },
+  ] as Column[]
+  const known = { rows: 100, distinct: 5 }
+  const found = await completed(
+    { fid: 'me:1', filename: 'g', cols },
+    undefined,
+    { y: 'price' },
+    async () => known,
+  )
+  expect(found.type).toBe('bar')
+  expect(found.because).toBe('city has labels')
+  expect(found.others).toContain('box (the spread of price for each city)')
+  const given = await completed({ fid: 'me:1', filename: 'g', cols }, 'pie', {}, async () => known)
+  expect([given.because, given.others]).toEqual([undefined, []])
+})
