@@ -531,6 +531,9 @@ function curves(
   }
 }
 
+/** Radius of the smallest point that a column sizes, in pixels. */
+const LEAST_RADIUS_PIXELS = 2
+
 /** Colors and sizes of points that columns set; undefined if none does. */
 async function pointsOf({
   chart,
@@ -543,7 +546,7 @@ async function pointsOf({
     colorsrc: chart.reference(color),
     ...(color && { showscale: true, colorbar: { title: { text: color.name } } }),
     sizesrc: chart.reference(size),
-    ...(size && { sizemode: 'area', sizeref: await values.sizeRef(size), sizemin: 2 }),
+    ...(size && { sizemode: 'area', sizeref: await values.sizeRef(size), sizemin: LEAST_RADIUS_PIXELS }),
   }
 }
 

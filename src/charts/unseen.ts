@@ -1,7 +1,7 @@
 // What a chart does not show, as the line below it says: see docs/guide.md#looks.
 import { counted } from '../contract/closest.ts'
 import { columnNames } from './columns.ts'
-import type { Attributes } from './figure.ts'
+import { type Attributes, isObject } from './figure.ts'
 import { spoken } from './words.ts'
 
 interface Figure {
@@ -120,6 +120,31 @@ function countParts(
   if (count > 0) most.set(typeof y === 'string' ? spoken(y) : 'a value', count)
 }
 
+/** Types whose rows have a place on the x axis. */
+const PLACED: ReadonlySet<string> = new Set(['scatter', 'scattergl', 'bar', 'waterfall'])
+
+/** A trace without the rows that have no place on an axis of numbers or dates: they are in no line, and on no axis. */
+export function placed(trace: Attributes, layout: Attributes): Attributes {
+  const { type = 'scatter', x, xaxis = 'x', orientation, meta } = trace
+  const isAxis = layout[`xaxis${String(xaxis).slice(1)}`]?.type !== 'category'
+  const values = Array.from(listOf(x))
+  if (!PLACED.has(type) || orientation === 'h' || !isAxis || meta?.isBand || !values.some(isMissing))
+    return trace
+  const kept = values.map((value) => !isMissing(value))
+  const without = (attributes: Attributes): Attributes =>
+    Object.fromEntries(
+      Object.entries(attributes).map(([key, value]) => {
+        const list = listOf(value)
+        if (list.length === values.length) return [key, Array.from(list).filter((_, k) => kept[k])]
+        return [
+          key,
+          ['marker', 'error_x', 'error_y'].includes(key) && isObject(value) ? without(value) : value,
+        ]
+      }),
+    )
+  return without(trace)
+}
+
 /** What a figure does not show, and what its axes cut. Markup is written as it is. */
 export function unseenIn({ data, layout }: Figure): { unseen: string[]; remarks: string[] } {
   const { notShown, isCounted, spec } = layout.meta ?? {}
@@ -197,7 +222,9 @@ function missingInAreas(data: readonly Attributes[]): number {
 const FROM_ZERO: ReadonlySet<string> = new Set(['bar', 'waterfall', 'funnel'])
 
 function isFromZero({ type = 'scatter', fill, stackgroup, error_y, error_x }: Attributes): boolean {
-  const isStem = [error_x, error_y].some((error) => error?.arrayminus !== undefined && error.width === 0)
+  const isStem = [error_x, error_y].some(
+    (error) => (error?.arrayminus ?? error?.valueminus) !== undefined && error.width === 0,
+  )
   return FROM_ZERO.has(type) || isStem || stackgroup !== undefined || fill === 'tozeroy' || fill === 'tozerox'
 }
 

@@ -62,6 +62,23 @@ function besideStem(value: unknown): string {
   return Number(value) < 0 ? 'bottom center' : 'top center'
 }
 
+/** Width of the value at a point of a line, in pixels. */
+const POINT_VALUE_PIXELS = 48
+
+/** Values at the points of lines: where they would cover each other, the first, the last, the least and the highest. */
+export function thinValues({ data, view }: Draft): void {
+  for (const [k, trace] of data.entries()) {
+    const { mode, texttemplate, y } = trace
+    const values = [...listOf(y)]
+    const isLine = typeof texttemplate === 'string' && /lines.*text|text.*lines/.test(String(mode))
+    if (!isLine || values.length * POINT_VALUE_PIXELS <= view.width) continue
+    const known = values.flatMap((value, at) => (typeof value === 'number' ? [{ value, at }] : []))
+    const by = [...known].sort((a, b) => a.value - b.value)
+    const shown = new Set([known[0], known.at(-1), by[0], by.at(-1)].map((one) => one?.at))
+    data[k] = { ...trace, texttemplate: values.map((_, at) => (shown.has(at) ? texttemplate : '')) }
+  }
+}
+
 /** Room for the values beside bars and points: a part of the height, or pixels of the width. */
 const OUTSIDE_SHARE = 0.1
 const VALUE_PIXELS = 60

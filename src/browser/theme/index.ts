@@ -1,7 +1,8 @@
 // How charts look that Gridline makes from columns: see docs/guide.md#looks. Figures of others are not changed.
 import { COLORS, DARK_COLORS } from '../../charts/colors.ts'
 import { hasGround } from '../../charts/themes.ts'
-import { arrangeBars, arrangeStems, standLabels } from './bars.ts'
+import { arrangeBars, arrangeStems, standLabels, thinValues } from './bars.ts'
+import { keySizes } from './bubbles.ts'
 import { arrangeCalendar } from './calendars.ts'
 import { centerStacks } from './centers.ts'
 import {
@@ -28,7 +29,7 @@ import { arrangePies } from './pies.ts'
 import { arrangeColors } from './scales.ts'
 import { decideLegend, fadePoints, hoverOf, markLonePoints, nameLines } from './series.ts'
 import { mergedTemplate, templateOf } from './template.ts'
-import { noteUnseen } from './unseen.ts'
+import { dropPlaceless, noteUnseen } from './unseen.ts'
 
 export { fitOf, needsFit } from './fit.ts'
 
@@ -39,6 +40,8 @@ interface Figure {
 
 /** The parts of a look, in order: each can count on those before it. */
 const PARTS = [
+  noteUnseen,
+  dropPlaceless,
   sayEmpty,
   writeLabels,
   arrangePies,
@@ -54,6 +57,7 @@ const PARTS = [
   placeTitle,
   placeLegend,
   arrangeStems,
+  thinValues,
   arrangeBars,
   standLabels,
   centerStacks,
@@ -62,8 +66,8 @@ const PARTS = [
   formatNumbers,
   formatDates,
   placeAxisTitle,
+  keySizes,
   arrangeFacets,
-  noteUnseen,
   placeFoot,
 ] as const
 

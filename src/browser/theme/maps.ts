@@ -1,3 +1,4 @@
+import { counted } from '../../contract/closest.ts'
 import { GROUNDS } from './colors.ts'
 import { type Attributes, type Draft, listOf } from './draft.ts'
 
@@ -10,7 +11,8 @@ const ROOM = 0.15
 const LEAST_DEGREES = 2
 
 /** A quiet ground for what a map shows, and the part of the world where it is. */
-export function arrangeMaps({ data, layout, view }: Draft): void {
+export function arrangeMaps(draft: Draft): void {
+  const { data, layout, view } = draft
   const points = data.filter(({ type }) => type === 'scattergeo')
   const places = data.filter(({ type }) => type === 'choropleth')
   if (points.length + places.length === 0) return
@@ -19,7 +21,9 @@ export function arrangeMaps({ data, layout, view }: Draft): void {
   // Regions of a file are all of the map.
   const isOwn = given.fitbounds === 'geojson'
   const { fitbounds, ...geo } = isOwn ? { ...given, fitbounds: undefined } : given
-  const extent = places.length === 0 && fitbounds !== undefined ? extentOf(points) : undefined
+  const isOfUsa =
+    places.length === 0 && given.scope === undefined && fitbounds !== undefined && isUsa(draft, points)
+  const extent = places.length === 0 && fitbounds !== undefined && !isOfUsa ? extentOf(points) : undefined
   layout.geo = {
     landcolor: view.scheme === 'light' ? '#eceff2' : '#2a2f36',
     countrycolor: ground,
@@ -29,15 +33,45 @@ export function arrangeMaps({ data, layout, view }: Draft): void {
     lakecolor: ground,
     showlakes: false,
     ...(isOwn && { fitbounds: given.fitbounds }),
-    ...(given.scope === undefined && !isOwn && { lataxis: { range: extent?.lat ?? [-58, 85] } }),
+    ...(isOfUsa && { scope: 'usa' }),
+    ...(given.scope === undefined && !isOwn && !isOfUsa && { lataxis: { range: extent?.lat ?? [-58, 85] } }),
     ...(extent && { lonaxis: { range: extent.lon } }),
     ...geo,
+    ...(isOfUsa && { projection: { type: 'albers usa' } }),
   }
   for (const [k, trace] of data.entries())
     if (trace.type === 'choropleth') {
       const width = listOf(trace.locations).length > MANY_REGIONS ? 0.1 : 0.5
       data[k] = { marker: { line: { color: soft, width } }, ...trace }
     }
+}
+
+/** Boxes of the USA: west, east, south, north. */
+const USA = [
+  [-125, -66, 24, 50],
+  [-180, -129, 51, 72],
+  [-161, -154, 18, 23],
+] as const
+/** Part of the points that are in the USA, for a map of it, and how far apart they are, in degrees. */
+const MOSTLY = 0.95
+const WIDE_DEGREES = 30
+
+/** Whether nearly all points are in the USA, and all over it. The map has Alaska and Hawaii beside it; the others are said. */
+function isUsa({ unseen }: Draft, points: readonly Attributes[]): boolean {
+  const lon = rangeOf(points.map((trace) => trace.lon))
+  if (!lon || lon[1] - lon[0] < WIDE_DEGREES) return false
+  let [count, outside] = [0, 0]
+  for (const trace of points)
+    for (const [k, x] of [...listOf(trace.lon)].entries()) {
+      const y = listOf(trace.lat)[k]
+      if (typeof x !== 'number' || typeof y !== 'number') continue
+      count++
+      if (!USA.some(([west, east, south, north]) => x >= west && x <= east && y >= south && y <= north))
+        outside++
+    }
+  if (count - outside < count * MOSTLY) return false
+  if (outside > 0) unseen.push(`${counted(outside, 'place')} outside of the map`)
+  return true
 }
 
 /** The part of the world with all points; undefined if it is most of it. */

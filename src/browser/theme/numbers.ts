@@ -32,6 +32,8 @@ export function formatNumbers({ data, layout }: Draft): void {
       ...numbersUpTo(values, layout),
       ...(axis.type === 'log' && { dtick: logTick(values, largest.least) }),
       hoverformat: hoverFormat(values, isWhole, key.startsWith('x')),
+      // A word is read once, at the top; a sign is short.
+      ...(String(axis.ticksuffix ?? '').length > 2 && { showticksuffix: 'last' }),
       ...axis,
     }
   }
@@ -118,9 +120,9 @@ export function numbersUpTo(values: number, { meta }: Attributes): Attributes {
   return { exponentformat: values > 0 && values < 1e-4 ? 'power' : 'none' }
 }
 
-/** Ticks of a logarithmic axis: the powers of ten only, if there are some. */
+/** Ticks of a logarithmic axis: the powers of ten only, if there are two. */
 function logTick(values: number, least: number): number | undefined {
-  return values / least >= 1000 ? 1 : undefined
+  return Math.floor(Math.log10(values)) - Math.ceil(Math.log10(least)) >= 1 ? 1 : undefined
 }
 
 function hoverFormat(values: number, isWhole: boolean, isX: boolean): string {

@@ -19,6 +19,16 @@ function amounts({ y }: Attributes): Attributes {
   return { textinfo: undefined, texttemplate: shown }
 }
 
+/** Weekends without prices are no holes. */
+function leaveOutWeekends({ layout }: Draft, { x }: Attributes): void {
+  const days = [...listOf(x)].map((value) =>
+    typeof value === 'string' ? new Date(Date.parse(value)).getUTCDay() : 0,
+  )
+  const isWeekday = days.every((day) => day > 0 && day < 6)
+  if (isWeekday && days.length > 5 && layout.xaxis?.type === 'date')
+    layout.xaxis = { rangebreaks: [{ bounds: ['sat', 'mon'] }], ...layout.xaxis }
+}
+
 /** What only some types have: colors of rising and falling, room for the names of parallel axes, cells of tables. */
 export function arrangeParts(draft: Draft): void {
   const { data, view, above } = draft
@@ -30,6 +40,7 @@ export function arrangeParts(draft: Draft): void {
         decreasing: { line: { color: FALLING } },
         ...trace,
       }
+    if (trace.type === 'candlestick' || trace.type === 'ohlc') leaveOutWeekends(draft, trace)
     if (trace.type === 'waterfall')
       data[k] = {
         increasing: { marker: { color: RISING } },

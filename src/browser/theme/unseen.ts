@@ -1,5 +1,5 @@
 // Collects the footer line that lists omitted data: see docs/guide.md#looks.
-import { unseenIn } from '../../charts/unseen.ts'
+import { placed, unseenIn } from '../../charts/unseen.ts'
 import { escapedMarkup } from '../../contract/markup.ts'
 import type { Draft } from './draft.ts'
 
@@ -8,4 +8,9 @@ export function noteUnseen({ data, layout, unseen, remarks }: Draft): void {
   const found = unseenIn({ data, layout })
   unseen.push(...found.unseen.map(escapedMarkup))
   remarks.push(...found.remarks)
+}
+
+/** Leaves out rows without a place, which would break lines and make axes longer. */
+export function dropPlaceless({ data, layout }: Draft): void {
+  for (const [k, trace] of data.entries()) data[k] = placed(trace, layout)
 }

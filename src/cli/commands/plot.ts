@@ -13,6 +13,7 @@ import {
   plotConflictRules,
 } from '../charts/create.ts'
 import { figureName, readFigure, readFigures } from '../charts/figures.ts'
+import { isWhole, notShownIn } from '../charts/not-shown.ts'
 import { inUsualTheme } from '../charts/usual-theme.ts'
 import type { Context } from '../core/context.ts'
 import {
@@ -199,14 +200,24 @@ const update = defineCommand({
 })
 
 const show = defineCommand({
-  prints: array('Plot'),
+  prints: array('Plot', { not_shown: 'what the chart leaves out: an array of texts' }),
   arguments: '<plot...>',
-  examples: ['gridline plot show "Sales 2024"', "gridline plot show alice:7 --jq '.figure.layout.title'"],
+  examples: [
+    'gridline plot show "Sales 2024"',
+    "gridline plot show alice:7 --jq '.figure.layout.title'",
+    'gridline plot show alice:7 --json not_shown',
+  ],
   run: (context, plots) =>
-    runOnFiles(context, plots, (client, fid) => client.call('plots.get', { fid }), listView, {
-      filetype: 'plot',
-      read: true,
-    }),
+    runOnFiles(
+      context,
+      plots,
+      async (client, fid) => {
+        const plot = await client.call('plots.get', { fid })
+        return isWhole(context) ? { ...plot, not_shown: await notShownIn(client, fid) } : plot
+      },
+      listView,
+      { filetype: 'plot', read: true },
+    ),
 })
 
 const data = defineCommand({

@@ -1,6 +1,6 @@
 import { isStacked } from '../../charts/barmode.ts'
 import { NO_LABEL } from '../../charts/names.ts'
-import { unseenIn } from '../../charts/unseen.ts'
+import { placed, unseenIn } from '../../charts/unseen.ts'
 import type { ImageFormat } from '../../contract/operations/index.ts'
 import { chartWords } from './chart-words.ts'
 import { hasColor } from './color.ts'
@@ -43,7 +43,7 @@ export async function chartText(
   const { data = [], layout = {} } = figure
   const words = chartWords(data as Record<string, unknown>[], columns)
   const heading = titleOf(layout)
-  if (words) return [...(heading ? [heading] : []), ...words, ...unseen(figure), ''].join('\n')
+  if (words) return [...(heading ? [heading] : []), ...words, ...unseen(known), ''].join('\n')
   const own = plotText(withBins(data), layout, {
     columns,
     lines: LINES,
@@ -59,7 +59,7 @@ export async function chartText(
       ...own,
       ...(across ? [center(across, columns)] : []),
       ...legendOf(data, hasColor(stream, environment), plain),
-      ...unseen(figure),
+      ...unseen(known),
       ...(lost > 0 ? [noData(lost).trimEnd()] : []),
       '',
     ].join('\n')
@@ -72,7 +72,7 @@ export async function chartText(
     ...(title ? [center(title, columns)] : []),
     ...braille(image, color),
     ...ranges(figure),
-    ...unseen(figure),
+    ...unseen(known),
     ...(lost > 0 ? [noData(lost).trimEnd()] : []),
     '',
   ].join('\n')
@@ -95,11 +95,13 @@ function withLabels(figure: ChartFigure): ChartFigure {
     Array.isArray(values) ? values.map((value) => value ?? NO_LABEL) : values
   return {
     ...figure,
-    data: data.map((trace) => ({
-      ...trace,
-      ...(isLabels(layout.xaxis) && trace.x !== undefined && { x: written(trace.x) }),
-      ...(isLabels(layout.yaxis) && trace.y !== undefined && { y: written(trace.y) }),
-    })),
+    data: data
+      .map((given) => placed(given, layout))
+      .map((trace) => ({
+        ...trace,
+        ...(isLabels(layout.xaxis) && trace.x !== undefined && { x: written(trace.x) }),
+        ...(isLabels(layout.yaxis) && trace.y !== undefined && { y: written(trace.y) }),
+      })),
   }
 }
 

@@ -1,0 +1,52 @@
+import { GROUNDS } from './colors.ts'
+import { type Attributes, type Draft, listOf, stepOf, TEXT_PIXELS, widthOf } from './draft.ts'
+import { annotate } from './headings.ts'
+import { localeIn } from './numbers.ts'
+
+/** Room between a circle, its number and the next circle, in pixels. */
+const GAP_PIXELS = 8
+/** A second circle is this part of the first. */
+const SMALLER = 1 / 5
+
+/** A key for the sizes of points, above the plot on the right: two circles with their numbers. */
+export function keySizes({ data, layout, view, above }: Draft): void {
+  const sized = data.find(({ marker }) => marker?.sizemode === 'area' && listOf(marker.size).length > 0)
+  if (!sized || layout.sliders !== undefined) return
+  let most = 0
+  for (const trace of data)
+    for (const size of [...listOf(trace.marker?.size)])
+      if (typeof size === 'number' && size > most) most = size
+  if (most <= 0) return
+  const values = [stepOf(most), stepOf(most * SMALLER)].filter((value, k, all) => all.indexOf(value) === k)
+  const radii = values.map((value) => Math.sqrt(value / 2 / sized.marker.sizeref))
+  const middle = above.axis + radii[0]
+  const circle = (radius: number, right: number): Attributes => ({
+    ...{
+      type: 'circle',
+      xref: 'paper',
+      yref: 'paper',
+      xsizemode: 'pixel',
+      ysizemode: 'pixel',
+      xanchor: 1,
+      yanchor: 1,
+    },
+    ...{ x0: -right - 2 * radius, x1: -right, y0: middle - radius, y1: middle + radius },
+    line: { color: GROUNDS[view.scheme].soft, width: 1 },
+  })
+  let right = 0
+  const shapes: Attributes[] = []
+  for (const [k, value] of values.entries()) {
+    const text = value.toLocaleString(localeIn(layout.meta), {
+      notation: value >= 1e6 ? 'compact' : 'standard',
+    })
+    annotate(layout, {
+      ...{ name: 'gridline-size', text, font: { size: TEXT_PIXELS }, xref: 'paper', yref: 'paper' },
+      ...{ x: 1, xanchor: 'right', xshift: -right, y: 1, yanchor: 'middle', yshift: middle },
+    })
+    right += widthOf(text) + GAP_PIXELS
+    shapes.push(circle(radii[k], right))
+    right += 2 * radii[k] + GAP_PIXELS
+  }
+  layout.shapes = [...listOf(layout.shapes), ...shapes]
+  above.axis += 2 * radii[0] + GAP_PIXELS
+}
