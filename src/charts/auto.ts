@@ -1,5 +1,5 @@
 import { quoted } from '../contract/shell.ts'
-import { columnNames, nameInList, numberStyle } from './columns.ts'
+import { COLUMNS, columnNames, nameInList, numberStyle } from './columns.ts'
 import { type ChartGrid, type ChartOptions, type Column, MOST_LABELS } from './options.ts'
 import { AUTO, type ChartType, hasTrait, takes } from './types.ts'
 
@@ -52,6 +52,8 @@ export async function completed(
   const named = (name: string | undefined): Column | undefined =>
     grid.cols.find((column) => column.name === name)
   const isOpen = given === undefined || given === AUTO
+  const years = isOpen ? yearsOf(grid, options) : undefined
+  if (years) return years
   const next: ChartOptions = await oriented(given, options, named, sample)
   const open = isOpen ? await typeFor(columns, named(next.x), next, distinct) : undefined
   const type = open?.type ?? (given as ChartType)
@@ -95,6 +97,25 @@ export async function completed(
     ...(next.horizontal && !options.horizontal ? ['--horizontal'] : []),
   ]
   return { type, options: next, chosen: words.join(' '), because: open?.because, others: open?.others ?? [] }
+}
+
+/** Columns that are years, at least. */
+const LEAST_YEARS = 3
+
+/** A line for each row of a table whose columns are years; undefined for other tables. */
+function yearsOf(grid: ChartGrid, options: ChartOptions): Completed | undefined {
+  const years = grid.cols.filter(({ name, type }) => type === 'number' && /^(?:1[5-9]|20)\d\d$/.test(name))
+  const isTaken = grid.cols.some(({ name }) => name === COLUMNS)
+  if (years.length < LEAST_YEARS || isTaken || options.x !== undefined || options.y !== undefined)
+    return undefined
+  const labels = grid.cols.find(({ type }) => type === 'text')
+  const y = years.map(({ name }) => name).join(',')
+  const by = options.by ?? labels?.name
+  const chosen = [`--type line --x ${COLUMNS} --y ${y}`, ...(by === undefined ? [] : [`--by ${quoted(by)}`])]
+  return {
+    ...{ type: 'line', options: { ...options, x: COLUMNS, y, by }, chosen: chosen.join(' ') },
+    ...{ because: 'columns are named by years', others: [] },
+  }
 }
 
 /** Numbers along x and labels or dates along y are meant: the columns are exchanged, and bars go from left to right. */

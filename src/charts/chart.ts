@@ -9,10 +9,16 @@ import {
   type QueryType,
   sortText,
 } from '../query/index.ts'
-import { columnNames, numberStyle, typeName } from './columns.ts'
+import { COLUMNS, columnNames, numberStyle, typeName } from './columns.ts'
 import type { ChartGrid, ChartOptions, Column } from './options.ts'
 import { type ChartType, hasTrait } from './types.ts'
 import type { ChartValues } from './values.ts'
+
+/** The type of an axis of names: years are numbers, and days are dates. */
+function axisTypeOf(names: readonly string[]): 'number' | 'date' | 'text' {
+  if (names.every((name) => /^\d{1,4}(?:\.\d+)?$/.test(name))) return 'number'
+  return names.every((name) => /^\d{4}-\d\d(?:-\d\d)?$/.test(name)) ? 'date' : 'text'
+}
 
 /** A chart that is being made: checks its options against the columns of a grid. */
 export class Chart {
@@ -72,6 +78,30 @@ export class Chart {
   /** The columns of an option, comma-separated. */
   columns(flag: string, given: string | undefined): Column[] {
     return given === undefined ? [] : columnNames(given, this.names).map((name) => this.column(flag, name)!)
+  }
+
+  /** Whether the names of the columns of --y stand along the x axis. */
+  isAcross({ x }: ChartOptions): boolean {
+    return x === COLUMNS && !this.names.includes(COLUMNS)
+  }
+
+  /** The x axis with the names of columns, and their values as one column: see the transform `melt`. */
+  across(ys: readonly Column[]): { x: Column; ys: Column[] } {
+    const isOther = (['spread', 'cells', 'no axes', 'one y', 'two y'] as const).some((trait) =>
+      hasTrait(this.type, trait),
+    )
+    if (isOther || ['candlestick', 'ohlc', 'funnel'].includes(this.type))
+      throw new Problem('usage', `--x ${COLUMNS}: a ${this.type} has one column along its axis`)
+    if (ys.length < 2) throw new Problem('usage', `--x ${COLUMNS} needs several columns with --y`)
+    const type = axisTypeOf(ys.map(({ name }) => name))
+    const [first, last] = [ys[0].name, ys.at(-1)!.name]
+    const value = {
+      name: `${first} to ${last}`,
+      uid: ys.map(({ uid }) => uid).join(','),
+    }
+    const columns = { x: { name: COLUMNS, uid: '', type }, ys: [{ ...value, type: 'number' }] }
+    for (const { name } of [columns.x, ...columns.ys]) this.values.virtual.add(name)
+    return columns as { x: Column; ys: Column[] }
   }
 
   /** The columns of an option that must hold numbers. */
@@ -162,7 +192,8 @@ export class Chart {
     }
   }
 
+  /** The reference to a column, or to several that are one list; undefined for what is in no column. */
   reference(column: Column | undefined): string | undefined {
-    return column && `${this.grid.fid}:${column.uid}`
+    return column && column.uid !== '' ? `${this.grid.fid}:${column.uid}` : undefined
   }
 }

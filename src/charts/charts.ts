@@ -94,7 +94,11 @@ export async function chartOf(
     styled: chart.reference(symbol ?? dash),
     animate: chart.reference(columns.animate),
   }
-  const transforms = transformsOf(type, sources, selected, options, { x, y: ys[0] }, isUnsorted)
+  const melted = chart.isAcross(options)
+    ? [{ type: 'melt', names: columnNames(options.y ?? '', chart.names) }]
+    : []
+  const own = transformsOf(type, sources, selected, options, { x, y: ys[0] }, isUnsorted)
+  const transforms = melted.length > 0 ? [...melted, ...(own ?? [])] : own
   const shared = { xsrc: chart.reference(x), textsrc: chart.reference(columns.text) }
   const each: Parts['each'] = (make) =>
     (ys.length === 0 ? [undefined] : ys).map((y) => ({
@@ -177,15 +181,16 @@ const AXIS_OPTIONS: ReadonlySet<string> = new Set(['logX', 'logY', 'rangeX', 'ra
 
 async function columnsOf(chart: Chart, type: ChartType, options: ChartOptions): Promise<Drawn> {
   const { aggregate } = options
-  const x = chart.column('--x', options.x)
+  const isAcross = chart.isAcross(options)
+  const x = isAcross ? undefined : chart.column('--x', options.x)
   const isMap = hasTrait(type, 'cells') && (options.color !== undefined || aggregate === 'count')
   const isAxis = isMap || hasTrait(type, 'axis y')
   const isCount = aggregate === 'count' && !hasTrait(type, 'cells')
   const place = async (flag: '--lat' | '--lon', name: string | undefined, pattern: RegExp) =>
     type === 'map' ? await chart.number(flag, name ?? chart.nameLike(flag, pattern)) : undefined
+  const ys = await chart.yColumns(options.y, isAxis, isCount)
   return {
-    x,
-    ys: await chart.yColumns(options.y, isAxis, isCount),
+    ...(isAcross ? chart.across(ys) : { x, ys }),
     z: await chart.number('--z', options.z),
     color: await chart.number('--color', options.color),
     size: await chart.number('--size', options.size),
@@ -274,7 +279,7 @@ function layoutOf(
     hasTrait(type, 'cells') && colored ? (aggregate ? computedOf(aggregate, colored) : colored) : computed
   const layout: Attributes = titleOf(
     type,
-    { ...options, facets: facets.map(({ name }) => name) },
+    { ...options, ...(x?.uid === '' && { x: undefined }), facets: facets.map(({ name }) => name) },
     shown ?? names,
   )
   layout.xaxis = x && { ...titledAxis(x, options, true), ...orderOf(x, ys[0], type, options) }
@@ -390,8 +395,9 @@ function axisOf({ name, type, date_order }: Column): { type?: 'category' | 'date
   return type === 'text' || type === 'boolean' ? { type: 'category', automargin: true } : {}
 }
 
-/** Whether an axis needs a title. Dates say what they are, unless they are those of a zone. */
-function needsTitle({ type, zoned }: Column, { zone }: ChartOptions): boolean {
+/** Whether an axis needs a title. Dates and names of columns say what they are, unless they are dates of a zone. */
+function needsTitle({ uid, type, zoned }: Column, { zone }: ChartOptions): boolean {
+  if (uid === '') return false
   return (type !== 'date' && type !== 'datetime') || zoned === true || zone !== undefined
 }
 

@@ -45,6 +45,9 @@ function namesIn(text: string, known: ReadonlySet<string>): string[] {
   return names
 }
 
+/** What `--x` is for the names of the columns of `--y`. */
+export const COLUMNS = 'columns'
+
 /** The type of a column for display: `json` in the API means mixed types. */
 export function typeName(type: string): string {
   if (type === 'json') return 'mixed'

@@ -45,7 +45,10 @@ const [flag, number] = [rowsOf('flag'), rowsOf('number')]
 
 /** What a chart can be told. The command line, the form of the page and the documentation are made from this table. */
 const table = {
-  x: column('--x <column>', 'column of the x axis; pie: labels; choropleth: places'),
+  x: column(
+    '--x <column>',
+    'column of the x axis; pie: labels; choropleth: places; columns: the names of the columns of --y',
+  ),
   y: columns(
     '--y <columns>',
     'columns of the y axis, comma-separated, as a range (2019-2023) or a pattern (temp_*); pie: values; candlestick: open,high,low,close',

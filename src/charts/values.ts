@@ -43,6 +43,8 @@ const LARGEST_POINT_PIXELS = 40
  */
 export class ChartValues {
   private readonly known = new Map<string, ColumnDescription>()
+  /** Names that are in no column of the grid: nothing is known of their values. */
+  readonly virtual = new Set<string>()
 
   constructor(
     private readonly client: ChartClient | undefined,
@@ -56,7 +58,7 @@ export class ChartValues {
 
   /** Statistics of columns, of the chosen rows. Each is read once. Empty without a client. */
   private async described(names: readonly string[]): Promise<ColumnDescription[]> {
-    const missing = [...new Set(names)].filter((name) => !this.known.has(name))
+    const missing = [...new Set(names)].filter((name) => !this.known.has(name) && !this.virtual.has(name))
     if (this.client && missing.length > 0) {
       const query = { columns: missing, where: this.options.where }
       const { columns } = await this.client.call('grids.describe', { fid: this.fid, query })
@@ -197,6 +199,7 @@ export class ChartValues {
    * over each other.
    */
   async assertSingle({ name, type }: Column, ...others: readonly (Column | undefined)[]): Promise<void> {
+    if (this.virtual.has(name)) return
     const second = others.flatMap((column) => column?.name ?? [])
     const found =
       second.length > 0
@@ -258,7 +261,7 @@ export class ChartValues {
 
   /** Throws if a mark on an axis of labels is at a label that no row has: plotly.js would draw it somewhere. */
   async assertMarked({ name, type }: Column): Promise<void> {
-    if (!this.client || type !== 'text') return
+    if (!this.client || type !== 'text' || this.virtual.has(name)) return
     for (const mark of this.options.mark ?? []) {
       const [, label] = /^\s*x\s*=\s*([^,:]+)/.exec(mark) ?? []
       if (label === undefined) continue
@@ -274,6 +277,7 @@ export class ChartValues {
   ): Promise<void> {
     for (const highlight of this.options.highlight ?? []) {
       const among = by ?? (ys.length > 1 ? undefined : x)
+      if (among && this.virtual.has(among.name)) continue
       if (among?.type === 'text') await this.assertIn(among.name, highlight, `--highlight ${highlight}`)
       else if (!among && !ys.some(({ name }) => name === highlight))
         throw new Problem('usage', `--highlight ${highlight}: no series has this name`, {

@@ -24,7 +24,7 @@ const grid: ChartGrid = { fid: 'me:1', filename: 'g', cols }
 const number = fc.constantFrom('price', 'cost', 'tax')
 /** Values of each option, some of them with names of columns. */
 const values: { [K in keyof ChartOptions]-?: fc.Arbitrary<ChartOptions[K]> } = {
-  x: fc.constantFrom('day', 'city, old', 'price'),
+  x: fc.constantFrom('day', 'city, old', 'price', 'columns'),
   y: fc.constantFrom('price', 'price,cost', 'cost', 'price,cost,tax,share'),
   z: number,
   lat: number,

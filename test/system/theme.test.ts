@@ -194,7 +194,7 @@ it('whole numbers have whole ticks, and years no commas', () => {
     },
     { scheme: 'light', width: 640, height: 400 },
   )
-  expect([layout.xaxis.nticks, layout.xaxis.tickformat, layout.yaxis.nticks]).toEqual([5, 'd', 4])
+  expect([layout.xaxis.nticks, layout.xaxis.tickformat, layout.yaxis.nticks]).toEqual([6, 'd', 5])
 })
 
 it('labels of bars that fit are all shown', () => {

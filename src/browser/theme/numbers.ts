@@ -27,7 +27,7 @@ export function formatNumbers({ data, layout }: Draft): void {
       // Smaller whole numbers of a x axis may be years.
       ...((key.startsWith('y') || values >= 10_000) && { separatethousands: true }),
       // Between whole numbers there is nothing: there are not more ticks than numbers, whatever the axis shows.
-      ...(isWhole && span < FEW_WHOLE && axis.type !== 'log' && { nticks: Math.max(2, Math.ceil(span) + 1) }),
+      ...(isWhole && span < FEW_WHOLE && axis.type !== 'log' && { nticks: Math.max(2, Math.ceil(span) + 2) }),
       ...(isYears && { tickformat: 'd' }),
       ...numbersUpTo(values, layout),
       ...(axis.type === 'log' && { dtick: logTick(values, largest.least) }),

@@ -586,3 +586,25 @@ it('of a tree with thousands of parts, the smaller ones of each part are one', a
   expect(labels).toContain('leaf 9999')
   expect(labels.filter((label) => label.startsWith('other'))).toHaveLength(2)
 })
+
+it('several columns become points at their names, for the rows that are chosen, in their series', async () => {
+  const trace = {
+    ...{
+      type: 'scatter',
+      y: [
+        [1, 2, 3],
+        [4, null, 6],
+      ],
+      text: ['r1', 'r2', 'r3'],
+    },
+    transforms: [
+      { type: 'melt', names: ['2019', '2020'] },
+      { type: 'rows', where: 'n < 3', names: ['n'], types: ['number'], values: [1, 2, 3] },
+      { type: 'groupby', groups: ['a', 'b', 'c'], top: 12 },
+    ],
+  }
+  expect(await drawn(trace, 'name', 'x', 'y', 'text')).toEqual([
+    ['a', [2019, 2020], [1, 4], ['r1', 'r1']],
+    ['b', [2019, 2020], [2, null], ['r2', 'r2']],
+  ])
+})

@@ -20,6 +20,7 @@ import { bins, planBins } from './bins.ts'
 import { colorsOf, countOf, faceted, MOST_FACETS } from './facet.ts'
 import { filter } from './filter.ts'
 import { expand, groupsOf } from './groupby.ts'
+import { melt } from './melt.ts'
 import { per } from './per.ts'
 import { complete, order, rows } from './rows.ts'
 import { sort } from './sort.ts'
@@ -62,6 +63,7 @@ const preparations: Readonly<
   Record<string, (trace: Attributes, transform: Transform) => void | Promise<void>>
 > = {
   rows,
+  melt,
   zone,
   per,
   rank,

@@ -10,7 +10,8 @@ import {
   type Scalar,
 } from '../../../query/index.ts'
 import { mergeSort } from '../../grids/order.ts'
-import { type Attributes, isObject, type Transform, takeRows, targetOf } from './attributes.ts'
+import { type Attributes, arraysOf, isObject, type Transform, takeRows, targetOf } from './attributes.ts'
+import { isMelted } from './melt.ts'
 
 /** A column that a `rows` transform names. */
 interface Named {
@@ -69,13 +70,26 @@ function takeAll(trace: Attributes, kept: readonly number[]): void {
   wrapColumn(trace)
   // The cells of a table are a list of columns, and its header has one text for each.
   const cells: unknown = trace.cells?.values
-  if (trace.type !== 'table') takeRows(trace, kept)
+  if (isMelted(trace)) takeMelted(trace, kept)
+  else if (trace.type !== 'table') takeRows(trace, kept)
   else if (Array.isArray(cells))
     trace.cells.values = cells.map((column) => (Array.isArray(column) ? kept.map((k) => column[k]) : column))
   if (trace.type === 'parcoords' && Array.isArray(trace.dimensions))
     trace.dimensions = trace.dimensions.map((one: unknown) =>
       isObject(one) && Array.isArray(one.values) ? { ...one, values: kept.map((k) => one.values[k]) } : one,
     )
+}
+
+/** The rows of the lists of a trace whose `y` is a list of columns. */
+function takeMelted(trace: Attributes, kept: readonly number[]): void {
+  const { y } = trace
+  takeRows(
+    trace,
+    kept,
+    trace,
+    arraysOf(trace).filter((path) => path !== 'y'),
+  )
+  trace.y = y.map((list: unknown) => (Array.isArray(list) ? kept.map((k) => list[k]) : list))
 }
 
 /** The only column of a table is a list of columns too. */
