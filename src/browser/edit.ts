@@ -3,12 +3,19 @@
 
 import { COLORS } from '../charts/colors.ts'
 import type { Figure } from '../charts/figure.ts'
-import { aggregateFunctions, type ChartGrid, type ChartOptions } from '../charts/options.ts'
+import {
+  type ChartGrid,
+  type ChartOptions,
+  flagOf,
+  kindOfOption,
+  optionNames,
+  rowOf,
+} from '../charts/options.ts'
 import { gridIn, rechart } from '../charts/rechart.ts'
 import { colorKey, groupingsIn, withStyle } from '../charts/series-color.ts'
 import { specOf } from '../charts/stored.ts'
 import { builtInThemes, DEFAULT_THEME, dressed, type Theme } from '../charts/themes.ts'
-import { type ChartType, chartTypes, takes } from '../charts/types.ts'
+import { type ChartType, chartTypes, takes, typedOptions } from '../charts/types.ts'
 import { Problem } from '../contract/errors.ts'
 import { quoted } from '../contract/shell.ts'
 import { address, ask, chartClient, textOf } from './service.ts'
@@ -30,12 +37,29 @@ const command = document.getElementById('edit-command') as HTMLElement
 const SIZES = ['width', 'height'] as const
 const LEAST_PIXELS = 100
 const MOST_PIXELS = 4000
-/** The fields of the form, by the option that each sets. */
-const TEXTS = ['type', 'title', 'subtitle', 'source', 'x', 'y', 'by', 'aggregate', 'stack', 'where'] as const
-const FIELDS = [...TEXTS, 'theme', ...SIZES] as const
-/** Those that any figure has. */
+/** Options that have no field of their own: a file of this machine, and the theme, which is a part of the figure. */
+const WITHOUT_FIELD: ReadonlySet<string> = new Set(['geojson', 'theme'])
+/** The options that have a field, by their table. */
+const OPTIONS = optionNames.filter((name) => !WITHOUT_FIELD.has(name))
+/** Those that stand above the others, in this order. */
+const FIRST = [
+  'title',
+  'subtitle',
+  'source',
+  'x',
+  'y',
+  'by',
+  'aggregate',
+  'per',
+  'where',
+  'sort',
+  'top',
+  'stack',
+] as const
+type Field = keyof ChartOptions | 'type' | (typeof SIZES)[number]
+const FIELDS: readonly Field[] = ['type', ...OPTIONS, 'theme', ...SIZES]
+/** Fields that any figure has. */
 const OF_ALL: ReadonlySet<string> = new Set(['title', 'theme', ...SIZES])
-type Field = (typeof FIELDS)[number]
 
 interface Chart {
   figure: Figure
@@ -47,6 +71,37 @@ interface Chart {
 }
 
 let chart: Chart | undefined
+
+makeFields()
+
+/** Makes the fields of the options: the first ones, and the others behind a summary. */
+function makeFields(): void {
+  const rest = OPTIONS.filter((name) => !(FIRST as readonly string[]).includes(name))
+  document.getElementById('edit-fields')!.append(...FIRST.map(fieldOf))
+  document.getElementById('edit-more')!.append(...rest.map(fieldOf))
+}
+
+/** The field of an option, with its name and what it does. */
+function fieldOf(name: keyof ChartOptions): HTMLElement {
+  const { kind, description, choices: words } = rowOf(name)
+  const label = document.createElement('label')
+  const isChoice = kind === 'column' || kind === 'flag' || words !== undefined
+  const isLong = kind === 'texts' || kind === 'where'
+  const input = document.createElement(isChoice ? 'select' : isLong ? 'textarea' : 'input')
+  input.name = name
+  if (isLong) (input as HTMLTextAreaElement).rows = 1
+  if (kind === 'columns') input.setAttribute('list', 'edit-columns')
+  if (kind === 'number') input.setAttribute('type', 'number')
+  label.title = description
+  label.append(`${wordOf(name)} `, input)
+  return label
+}
+
+/** `rangeX` → `Range x`. */
+function wordOf(name: string): string {
+  const words = flagOf(name).slice(2).replaceAll('-', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
 
 open().catch((error) => say(textOf(error)))
 form.addEventListener('input', (event) => {
@@ -99,12 +154,21 @@ function choices(name: Field, values: readonly string[], empty?: string): void {
 function fill({ figure, made }: Chart): void {
   const names = made?.grid.cols.map(({ name }) => name) ?? []
   choices('type', chartTypes)
+  for (const name of OPTIONS) {
+    const { kind, choices: words } = rowOf(name)
+    if (kind === 'flag') choices(name, ['yes'], 'no')
+    else if (words)
+      choices(name, name === 'stack' ? words : words.filter((word) => word !== 'none'), 'default')
+    else if (kind === 'column') choices(name, names, 'none')
+  }
   // What a chart has on an axis can be another column, but not none.
-  choices('x', names, made?.options.x === undefined ? 'none' : undefined)
+  const x = made?.options.x
+  choices(
+    'x',
+    [...names, ...(x === undefined || names.includes(x) ? [] : [x])],
+    x === undefined ? 'none' : undefined,
+  )
   ;(field('y') as HTMLInputElement).required = made?.options.y !== undefined
-  choices('by', names, 'none')
-  choices('aggregate', aggregateFunctions, 'none')
-  choices('stack', ['none', 'normal', 'percent'], 'default')
   choices('theme', [...new Set([...themes.keys(), themeOf(figure)])])
   const list = document.getElementById('edit-columns') as HTMLDataListElement
   list.replaceChildren(...names.map((name) => new Option(name, name)))
@@ -126,23 +190,29 @@ function themeOf({ layout }: Figure): string {
 function before(): Record<Field, string> {
   const { figure, made } = chart!
   const title = typeof figure.layout.title === 'string' ? figure.layout.title : figure.layout.title?.text
-  const { x, y, by, aggregate, stack, where, subtitle, source } = made?.options ?? {}
-  const sideOf = (name: 'width' | 'height'): string => String(figure.layout[name] ?? '')
+  const options = OPTIONS.map((name) => [name, textIn(made?.options[name])])
   return {
+    ...Object.fromEntries(options),
     type: made?.type ?? '',
     title: title ?? '',
-    subtitle: subtitle ?? '',
-    source: source ?? '',
-    x: x ?? '',
-    y: y ?? '',
-    by: by ?? '',
-    aggregate: aggregate ?? '',
-    stack: stack ?? '',
-    where: where ?? '',
     theme: themeOf(figure),
-    width: sideOf('width'),
-    height: sideOf('height'),
+    width: String(figure.layout.width ?? ''),
+    height: String(figure.layout.height ?? ''),
   }
+}
+
+/** The value of an option as its field has it. */
+function textIn(value: ChartOptions[keyof ChartOptions]): string {
+  if (value === true) return 'yes'
+  return value === undefined || value === false ? '' : [value].flat().join('\n')
+}
+
+/** The value of a field as its option has it. */
+function valueIn(name: string, text: string): unknown {
+  const kind = kindOfOption(name)
+  if (kind === 'flag') return text === 'yes'
+  if (kind === 'texts') return text === '' ? ['none'] : text.split('\n').filter((line) => line.trim() !== '')
+  return kind === 'number' && text !== '' ? Number(text) : text || 'none'
 }
 
 /** The series of a chart that have names of their own, with the attribute that colors each. */
@@ -217,8 +287,8 @@ function show(): void {
   if (!chart) return
   const type = field('type').value as ChartType
   for (const name of FIELDS) {
-    const isTyped = name === 'by' || name === 'aggregate' || name === 'stack'
-    const isOpen = chart.made ? !isTyped || takes(type, name) : OF_ALL.has(name)
+    const isTyped = (typedOptions as readonly string[]).includes(name)
+    const isOpen = chart.made ? !isTyped || takes(type, name as keyof ChartOptions) : OF_ALL.has(name)
     ;(field(name).closest('label') as HTMLElement).hidden = !isOpen
   }
   const words = [
@@ -231,7 +301,14 @@ function show(): void {
 
 /** A change, as it is typed. */
 function wordsOf(name: Field, value: string): string {
-  if (!isSize(name)) return `--${name} ${quoted(value || 'none')}`
+  const kind = kindOfOption(name)
+  if (kind === 'flag') return value === 'yes' ? flagOf(name) : `--no-${flagOf(name).slice(2)}`
+  if (kind === 'texts')
+    return (value || 'none')
+      .split('\n')
+      .map((line) => `${flagOf(name)} ${quoted(line)}`)
+      .join(' ')
+  if (!isSize(name)) return `${flagOf(name)} ${quoted(value || 'none')}`
   return value === '' ? `--unset layout.${name}` : `--${name} ${value}`
 }
 
@@ -312,7 +389,7 @@ async function figureWith(changed: Partial<Record<Field, string>>, notes: string
   }
   const { type, theme: _, width: __, height: ___, ...rest } = changed
   const options = Object.fromEntries(
-    Object.entries(rest).map(([name, value]) => [name, value || 'none']),
+    Object.entries(rest).map(([name, value]) => [name, valueIn(name, value)]),
   ) as ChartOptions
   const note = (text: string): number => notes.push(`${text}.`)
   return rechart(client, made.grid, figure, type as ChartType | undefined, options, theme, note)

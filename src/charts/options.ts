@@ -21,7 +21,7 @@ export const TOP_SERIES = 12
 export type OptionKind = 'column' | 'columns' | 'where' | 'sort' | 'text' | 'texts' | 'flag' | 'number'
 
 /** An option of charts: its kind, and how it is typed. See `Option` of the command line. */
-interface Row {
+export interface Row {
   kind: OptionKind
   flags: string
   description: string
@@ -171,6 +171,11 @@ export const explainOption = {
 
 /** The options as the command line declares them. */
 export const chartOptions = Object.values(table)
+
+/** How an option is typed, and what it does. */
+export function rowOf(name: keyof ChartOptions): Row {
+  return table[name]
+}
 
 /** The kind of an option; undefined if there is none of this name. */
 export function kindOfOption(name: string): OptionKind | undefined {

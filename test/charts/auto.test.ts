@@ -6,7 +6,23 @@ import { chartOf } from '../../src/charts/charts.ts'
 import type { ChartGrid, Column } from '../../src/charts/options.ts'
 import { runs } from '../support/runs.ts'
 
-const NAMES = ['id', '2019', '2020', '2021', 'year', 'lat', 'lon', 'open', 'close', 'city', 'a b', 'x,y', 'n', 'm', 'k']
+const NAMES = [
+  'id',
+  '2019',
+  '2020',
+  '2021',
+  'year',
+  'lat',
+  'lon',
+  'open',
+  'close',
+  'city',
+  'a b',
+  'x,y',
+  'n',
+  'm',
+  'k',
+]
 const column = fc.record({
   name: fc.constantFrom(...NAMES),
   type: fc.constantFrom('number', 'text', 'boolean', 'date', 'datetime', 'json', 'empty'),

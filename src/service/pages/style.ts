@@ -77,10 +77,12 @@ code.m { display: inline-block; min-width: 6.5rem; font-weight: 600 }
 .filter { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: .6rem 0 }
 .filter input { flex: 1; min-width: 0; width: 100% }
 .filter label { min-width: 0; display: flex; gap: .5rem; align-items: center; flex: 1 1 20rem }
-.edit { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .6rem var(--gap); margin: .8rem 0 }
+.edit, #edit-more { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .6rem var(--gap); margin: .8rem 0 }
 .edit label { display: block; font-size: 13px; color: var(--soft) }
 .edit label[hidden] { display: none }
-.edit input, .edit select { width: 100%; min-width: 0 }
+.edit input, .edit select, .edit textarea { width: 100%; min-width: 0 }
+#edit-fields { display: contents }
+.edit details { grid-column: 1 / -1 }
 .edit input[type=color] { width: 2.4rem; padding: .1rem; height: 1.9rem; vertical-align: middle }
 .edit .actions, .edit p { grid-column: 1 / -1 }
 .note { border-left: 3px solid var(--warn); padding: .3rem .8rem; background: var(--panel); color: var(--text); margin: .8rem 0 }

@@ -143,9 +143,8 @@ function editForm(file: FileRow, usual: Theme | undefined): string {
   const attributes = Object.entries(data).map(([name, value]) => ` data-${name}="${text(value)}"`)
   return `<details id="edit"${attributes.join('')} hidden><summary>Change the chart</summary>
 <form class="edit">
-<label>Title <input name="title" maxlength="1000"></label> <label>Subtitle <input name="subtitle" maxlength="1000"></label> <label>Source <input name="source" maxlength="1000"></label>
-<label>Type <select name="type"></select></label> <label>X <select name="x"></select></label> <label>Y <input name="y" list="edit-columns"></label> <label>Series by <select name="by"></select></label>
-<label>Aggregate <select name="aggregate"></select></label> <label>Stack <select name="stack"></select></label> <label>Where <textarea name="where" rows="1" maxlength="10000"></textarea></label>
+<label>Type <select name="type"></select></label> <span id="edit-fields"></span>
+<details><summary>More options</summary><span id="edit-more"></span></details>
 <label>Theme <select name="theme"></select></label> <label>Width <input class="short" name="width" type="number" step="any" placeholder="100%"></label> <label>Height <input class="short" name="height" type="number" step="any"></label> <label>Preview in <select class="short" name="colors"><option value="">the colors of the page</option><option>light</option><option>dark</option></select></label>
 <div id="edit-colors" class="actions"></div>
 <p><button class="primary" type="submit">Save</button> <span role="status"></span></p>
