@@ -162,6 +162,7 @@ const pages = {
   entryPoints: {
     draw: 'src/browser/draw.ts',
     chart: 'src/browser/chart.ts',
+    more: 'src/browser/more.ts',
     page: 'src/browser/page.ts',
     newchart: 'src/browser/newchart.ts',
     edit: 'src/browser/edit.ts',

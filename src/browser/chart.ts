@@ -1,11 +1,22 @@
 /// <reference lib="dom" />
 // The embedded chart: draws the figure in the page, in the size of the frame. It runs in an opaque origin.
+
+import type { More } from './adapted.ts'
 import { altOf } from './alt.ts'
-import { type Figure, prepared, withoutTiles } from './plotly.ts'
-import { fitOf, themed } from './theme/index.ts'
+import { type Figure, loadScript, prepared, withoutTiles } from './plotly.ts'
+import { needsMore, themedWith } from './theme/core.ts'
+import { fitOf } from './theme/fit.ts'
 
 const script = document.currentScript as HTMLScriptElement
-const { geo = '', scheme = 'light', modebar = '', live = '', own = '', watch = '' } = script.dataset
+const {
+  geo = '',
+  more = '',
+  scheme = 'light',
+  modebar = '',
+  live = '',
+  own = '',
+  watch = '',
+} = script.dataset
 const query = new URLSearchParams(location.search)
 
 /** Settings of the figure that are kept. Others would name other servers or let the reader edit the chart. */
@@ -40,10 +51,22 @@ function shownFigure(given: Figure): Figure {
   const [width, height] = [side('width'), side('height')]
   const most = height === undefined ? MOST_HEIGHT_PIXELS : undefined
   const room = { width: width ?? innerWidth, height: height ?? innerHeight, most }
-  const { data, layout } = themed({ data: given.data, layout: plain }, { scheme: schemeOf(), ...room })
+  const shown = { data: given.data, layout: plain }
+  const { data, layout } = themedWith(shown, { scheme: schemeOf(), ...room }, loaded?.parts)
   // A chart that needs more height than the frame has is scrolled.
   chart.style.minHeight = layout.height === undefined || height !== undefined ? '' : `${layout.height}px`
   return { data, layout: { ...(isPlain(layout) ? dark(layout) : layout), width, height, autosize: true } }
+}
+
+/** What few charts need, once it is loaded. */
+let loaded: More | undefined
+
+/** The figure as the present plotly.js draws it; loads what few charts need if this one does. */
+async function adapt(figure: Figure): Promise<Figure> {
+  if (!needsMore(figure)) return figure
+  if (!loaded) await loadScript(more, 'a part of the page')
+  loaded = globalThis.gridlineMore
+  return loaded!.adapted(figure)
 }
 
 /** How high a chart becomes for its rows, at most. */
@@ -106,7 +129,7 @@ document.addEventListener(
 
 /** Draws a figure, given as JSON text: for the first time, or again with new data. */
 async function draw(text: string): Promise<void> {
-  const figure = await prepared(text, geo)
+  const figure = await prepared(text, geo, adapt)
   const frames = Array.isArray(figure.frames) ? figure.frames.filter((frame) => frame !== null) : []
   const { data, layout } = shownFigure(figure)
   // What the reader has zoomed or hidden stays so when the data changes.

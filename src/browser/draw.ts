@@ -1,8 +1,7 @@
 /// <reference lib="dom" />
 // Runs in the page that draws images. The page has no network and a strict policy: see src/draw/pages.ts.
 import { imagesIn, isOwnImage } from '../contract/figure-images.ts'
-import { inLocale } from './locales.ts'
-import { withToday } from './older.ts'
+import { adapted } from './adapted.ts'
 import { type Figure, loadGeo, needsGeo, withoutTiles } from './plotly.ts'
 import { fitOf, needsFit, themed } from './theme/index.ts'
 import { inUtc } from './zones.ts'
@@ -26,9 +25,7 @@ declare global {
 
 window.drawFigure = async (text, wanted) => {
   const { data, layout } = withOwnImages(parsed(text))
-  const given = inLocale(
-    inUtc(withToday({ data: data ?? [], layout: layout ?? {}, config: { staticPlot: true } })),
-  )
+  const given = inUtc(adapted({ data: data ?? [], layout: layout ?? {}, config: { staticPlot: true } }))
   const { width, height, most } = wanted
   const figure = themed(
     { ...given, layout: withoutTiles(given) },

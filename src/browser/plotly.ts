@@ -1,7 +1,5 @@
 /// <reference lib="dom" />
 // The parts of plotly.js that our pages use.
-import { inLocale } from './locales.ts'
-import { withToday } from './older.ts'
 import { inUtc } from './zones.ts'
 
 export interface Figure {
@@ -103,12 +101,17 @@ function allowMapWorkers(): void {
 
 let mapWorkersAllowed = false
 
-/** Reads a figure (JSON text) and loads what plotly.js needs to draw it in an opaque origin. */
-export async function prepared(text: string, geoUrl: string): Promise<Figure> {
+/**
+ * Reads a figure (JSON text) and loads what plotly.js needs to draw it in an opaque origin. `adapt`: makes it one of the
+ * present plotly.js.
+ */
+export async function prepared(
+  text: string,
+  geoUrl: string,
+  adapt: (figure: Figure) => Figure | Promise<Figure>,
+): Promise<Figure> {
   const given = JSON.parse(text) as Partial<Figure>
-  const figure = inLocale(
-    inUtc(withToday<Figure>({ ...given, data: given.data ?? [], layout: given.layout ?? {} })),
-  )
+  const figure = inUtc(await adapt({ ...given, data: given.data ?? [], layout: given.layout ?? {} }))
   if (needsGeo(figure)) await loadGeo(geoUrl)
   if (needsMap(figure) && !mapWorkersAllowed) {
     allowMapWorkers()
@@ -117,16 +120,21 @@ export async function prepared(text: string, geoUrl: string): Promise<Figure> {
   return figure
 }
 
+/** Runs a script. `what` it is, for the error where it cannot be loaded. */
+export function loadScript(url: string, what: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement('script')
+    script.src = url
+    script.onload = () => resolve()
+    script.onerror = () => reject(new Error(`${what} could not be loaded`))
+    document.head.append(script)
+  })
+}
+
 let geo: Promise<void> | undefined
 
 /** Loads the outlines of countries once. Without them, plotly.js would fetch them from another host. */
 export function loadGeo(url: string): Promise<void> {
-  geo ??= new Promise((resolve, reject) => {
-    const script = document.createElement('script')
-    script.src = url
-    script.onload = () => resolve()
-    script.onerror = () => reject(new Error('the outlines of countries could not be loaded'))
-    document.head.append(script)
-  })
+  geo ??= loadScript(url, 'the outlines of countries')
   return geo
 }

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 // Draws a figure that the page around this frame sends. It runs in an opaque origin: the figure is not ours.
+import { adapted } from './adapted.ts'
 import { prepared, withoutTiles } from './plotly.ts'
 
 const { own = '', geo = '' } = (document.currentScript as HTMLScriptElement).dataset
@@ -9,7 +10,7 @@ const status = document.getElementById('status')!
 addEventListener('message', async ({ source, origin, data }) => {
   if (source !== parent || origin !== own) return
   try {
-    const figure = await prepared(data as string, geo)
+    const figure = await prepared(data as string, geo, adapted)
     const { width, height, ...layout } = withoutTiles(figure)
     await Plotly.newPlot(chart, {
       data: figure.data,

@@ -47,7 +47,7 @@ it('what is changed in the form is saved, and all else stays', async () => {
   const page = await signedIn('alice')
   const before = await figure()
   await page.click('#edit summary')
-  await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name=x]')!.value === 'day')
+  await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name=x]')?.value === 'day')
   expect(await page.$eval('[name=y]', (input) => (input as HTMLInputElement).value)).toBe('price,cost')
   await page.$eval('[name=title]', (input) => {
     ;(input as HTMLInputElement).value = ''
@@ -70,7 +70,7 @@ it('what is changed in the form is saved, and all else stays', async () => {
   await page.select('[name=type]', 'bar')
   await page.click('#edit button.primary')
   await said(page, 'Saved.')
-  await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name=type]')!.value === 'bar')
+  await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name=type]')?.value === 'bar')
   const bars = await figure()
   expect(bars.data.map(({ type }: { type: string }) => type)).toEqual(['bar', 'bar'])
   expect(bars.layout.title.text).toBe('Sales & costs')
@@ -80,7 +80,7 @@ it('what is changed in the form is saved, and all else stays', async () => {
 it('a change that somebody else has made meanwhile is not overwritten, and mistakes are said', async () => {
   const page = await signedIn('alice')
   await page.click('#edit summary')
-  await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name=x]')!.value === 'day')
+  await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name=x]')?.value === 'day')
   await page.$eval('[name=y]', (input) => {
     ;(input as HTMLInputElement).value = 'prise'
   })
@@ -108,7 +108,9 @@ it('a chart is made by one button, of the rows that are shown, and has its form 
   await page.goto(`${url}/~${grid.fid.replace(':', '/')}/?where=${encodeURIComponent('price > 1')}`)
   await Promise.all([page.waitForNavigation(), page.click('#make')])
   expect(new URL(page.url()).hash).toBe('#edit')
-  await page.waitForFunction(() => document.querySelector<HTMLInputElement>('[name=where]')!.value !== '')
+  await page.waitForFunction(
+    () => (document.querySelector<HTMLInputElement>('[name=where]')?.value ?? '') !== '',
+  )
   const values = await page.$$eval('#edit [name=type], #edit [name=x], #edit [name=where]', (fields) =>
     fields.map((field) => (field as HTMLInputElement).value),
   )

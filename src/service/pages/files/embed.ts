@@ -75,7 +75,7 @@ ${DARK[scheme]}
 <script type="application/json" id="figure">`
   const tail = `</script>
 <script src="${assetPath('plotly.js')}"></script>
-<script src="${assetPath('chart.js')}" data-geo="${assetPath('plotly-geo.js')}" data-scheme="${scheme}" data-modebar="${modebar}" data-live="${follow}" data-state="${live.state}" data-own="${text(own)}" data-watch="${token}"></script>
+<script src="${assetPath('chart.js')}" data-geo="${assetPath('plotly-geo.js')}" data-more="${assetPath('more.js')}" data-scheme="${scheme}" data-modebar="${modebar}" data-live="${follow}" data-state="${live.state}" data-own="${text(own)}" data-watch="${token}"></script>
 </html>
 `
   return html(around(head, withoutTags(await service.live.drawnOf(live)), tail), {

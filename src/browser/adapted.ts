@@ -1,0 +1,19 @@
+import { inLocale } from './locales.ts'
+import { withToday } from './older.ts'
+import type { Figure } from './plotly.ts'
+import type { MoreParts } from './theme/core.ts'
+
+/** What few charts need. */
+export interface More {
+  adapted: typeof adapted
+  parts: MoreParts
+}
+
+declare global {
+  var gridlineMore: More | undefined
+}
+
+/** A figure of an earlier plotly.js, or in another language, as the present one draws it. */
+export function adapted(figure: Figure): Figure {
+  return inLocale(withToday(figure))
+}

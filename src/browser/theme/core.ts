@@ -1,0 +1,222 @@
+// How charts look that Gridline makes from columns: see docs/guide.md#looks. Figures of others are not changed.
+import { COLORS, DARK_COLORS } from '../../charts/colors.ts'
+import { hasGround } from '../../charts/themes.ts'
+import { arrangeBars, arrangeStems, standLabels, thinValues } from './bars.ts'
+import {
+  type Attributes,
+  type Draft,
+  edgeOf,
+  isNarrow,
+  listOf,
+  shortenedApart,
+  type View,
+  widthOf,
+} from './draft.ts'
+import { sayEmpty } from './empty.ts'
+import { FACET, placeAxisTitle, placeFoot, placeLegend, placeTitle } from './headings.ts'
+import { colorSeries } from './hues.ts'
+import { writeLabels } from './labels.ts'
+import { withLogo, withoutLogo } from './logo.ts'
+import { formatDates, formatNumbers } from './numbers.ts'
+import { decideLegend, fadePoints, hoverOf, markLonePoints, nameLines } from './series.ts'
+import { mergedTemplate, templateOf } from './template.ts'
+import { dropPlaceless, noteUnseen } from './unseen.ts'
+
+export interface Figure {
+  data: Attributes[]
+  layout: Attributes
+}
+
+/** Parts that few charts need: pages load them where they are needed. */
+export type MoreParts = Readonly<
+  Record<
+    | 'arrangeCalendar'
+    | 'centerStacks'
+    | 'arrangeFacets'
+    | 'drawHexagons'
+    | 'keySizes'
+    | 'arrangeMaps'
+    | 'arrangeParts'
+    | 'arrangePies'
+    | 'arrangeColors',
+    (draft: Draft) => void
+  >
+>
+
+/** The parts of a look, in order: each can count on those before it. */
+const PARTS = [
+  noteUnseen,
+  dropPlaceless,
+  sayEmpty,
+  writeLabels,
+  'arrangePies',
+  'arrangeColors',
+  'arrangeMaps',
+  'arrangeParts',
+  decideLegend,
+  colorSeries,
+  markLonePoints,
+  fadePoints,
+  hoverOf,
+  nameLines,
+  placeTitle,
+  placeLegend,
+  arrangeStems,
+  thinValues,
+  arrangeBars,
+  standLabels,
+  'centerStacks',
+  'drawHexagons',
+  'arrangeCalendar',
+  formatNumbers,
+  formatDates,
+  placeAxisTitle,
+  'keySizes',
+  'arrangeFacets',
+  placeFoot,
+] as const
+
+/** Types of traces that the parts of this file draw. */
+const PLAIN = /^(?:scatter(?:gl)?|bar|box|violin|histogram)$/
+
+/** Whether a figure is not drawn by the parts of this file alone. */
+export function needsMore({ data, layout }: Figure): boolean {
+  const { theme, chart, locale, isCentered } = layout.meta ?? {}
+  const isOther = theme === undefined || chart === 'hexbin' || locale !== undefined || isCentered === true
+  const isColored = ({ type = 'scatter', marker, line }: Attributes): boolean =>
+    !PLAIN.test(type) || marker?.colorscale || marker?.showscale || line?.showscale || marker?.sizemode
+  return (
+    isOther ||
+    (listOf(layout.annotations).length > 0 &&
+      [...listOf(layout.annotations)].some((one) => (one as Attributes)?.name === FACET)) ||
+    data.some((trace) => trace !== null && isColored(trace))
+  )
+}
+
+/**
+ * A figure in our theme; unchanged if it does not ask for it in `layout.meta.theme`. A template of the figure goes over
+ * that of the theme. What is given is not changed. `more`: the parts that few charts need.
+ */
+export function themedWith<T extends Figure>(figure: T, view: View, more?: MoreParts): T {
+  if (typeof figure.layout.meta?.theme !== 'string') return figure
+  const { shown, needed } = arranged(figure, view, more)
+  const height = Math.min(needed, view.most ?? 0)
+  if (height <= view.height) return shown
+  const { shown: grown } = arranged(figure, { ...view, height }, more)
+  return { ...grown, layout: { ...grown.layout, height } }
+}
+
+function arranged<T extends Figure>(figure: T, view: View, more?: MoreParts): { shown: T; needed: number } {
+  const { data, layout } = figure
+  const annotations = Array.isArray(layout.annotations)
+    ? layout.annotations.map((one) => ({ ...one }))
+    : undefined
+  const shapes = Array.isArray(layout.shapes) ? layout.shapes.map((one) => ({ ...one })) : undefined
+  const draft: Draft = {
+    data: data.map((trace) => inScheme({ ...trace }, layout.template, view.scheme)),
+    layout: { ...layout, ...(annotations && { annotations }), ...(shapes && { shapes }) },
+    view,
+    above: { title: 0, legend: 0, axis: 0 },
+    below: 0,
+    needed: 0,
+    unseen: [],
+    remarks: [],
+    right: edgeOf(view),
+    left: edgeOf(view),
+  }
+  // The parts see the colors that are drawn.
+  draft.view = { ...view, scheme: schemeOf(layout.template, view.scheme) }
+  for (const part of PARTS) {
+    if (typeof part === 'string') more?.[part](draft)
+    else part(draft)
+  }
+  const { above } = draft
+  const beside = besidePolar(draft)
+  const [left, right] = [draft.left + beside, draft.right + beside]
+  const margin = {
+    l: left,
+    r: right,
+    b: edgeOf(view) + draft.below + (draft.below > 0 || layout.polar !== undefined ? TICKS_PIXELS : 0),
+    t:
+      above.title +
+      above.legend +
+      above.axis +
+      (layout.polar === undefined ? 0 : POLAR_PIXELS) +
+      (above.legend + above.axis > 0 ? 0 : 6),
+    ...draft.layout.margin,
+  }
+  const scheme = schemeOf(layout.template, view.scheme)
+  const over = overOf(layout.template, scheme)
+  const template = templateOf(scheme, {
+    lineWidth: lineOf(draft.data),
+    isNarrow: isNarrow(view),
+    over: withoutLogo(over),
+  })
+  const shown = {
+    ...figure,
+    data: draft.data,
+    layout: { ...withLogo({ ...draft.layout, margin }, over, view), template },
+  }
+  return { shown, needed: draft.needed }
+}
+
+/** Part of the width that a label beside a polar chart can have. */
+const POLAR_LABELS_SHARE = 0.22
+
+/** Width of the labels beside a polar chart, in pixels: plotly.js leaves them no room. */
+function besidePolar({ data, layout, view }: Draft): number {
+  if (layout.polar === undefined) return 0
+  const labels = data.flatMap(({ theta }) => [...listOf(theta)].map(String))
+  const unique = [...new Set(labels)]
+  const texts = shortenedApart(unique, view.width * POLAR_LABELS_SHARE)
+  layout.polar = {
+    ...layout.polar,
+    angularaxis: {
+      labelalias: Object.fromEntries(unique.map((label, k) => [label, texts[k]])),
+      ...layout.polar.angularaxis,
+    },
+  }
+  return Math.max(0, ...texts.map((text) => widthOf(text)))
+}
+
+/** Height of the label above a polar chart, in pixels. */
+const POLAR_PIXELS = 20
+/** Height of the labels of an axis that a legend is below, in pixels. */
+const TICKS_PIXELS = 36
+
+/** A trace with the colors of the scheme: what the service has colored has those of the light one. */
+function inScheme(trace: Attributes, template: unknown, scheme: View['scheme']): Attributes {
+  const { layout, dark } = (template ?? {}) as Attributes
+  if (scheme !== 'dark') return trace
+  const [light = COLORS, other = layout?.colorway === undefined ? DARK_COLORS : undefined] = [
+    layout?.colorway,
+    dark?.layout?.colorway,
+  ]
+  if (!Array.isArray(light) || !Array.isArray(other)) return trace
+  for (const key of ['line', 'marker']) {
+    const at = light.indexOf(trace[key]?.color)
+    if (at >= 0 && other[at] !== undefined) trace[key] = { ...trace[key], color: other[at] }
+  }
+  return trace
+}
+
+/** A theme that has colors of its own, and none for the dark, is light. */
+function schemeOf(template: unknown, wanted: View['scheme']): View['scheme'] {
+  const given = (template ?? {}) as Attributes
+  return hasGround(given) && given.dark === undefined ? 'light' : wanted
+}
+
+function overOf(template: unknown, scheme: View['scheme']): Attributes {
+  const { dark, ...light } = (template ?? {}) as Attributes
+  return scheme === 'dark' && dark !== undefined ? mergedTemplate(light, dark) : light
+}
+
+/** Width of lines, in pixels: thinner where points are dense, and where there are many lines. */
+function lineOf(data: readonly Attributes[]): number {
+  const most = Math.max(0, ...data.map(({ x, y }) => Math.max(listOf(x).length, listOf(y).length)))
+  if (data.length > MANY_LINES) return 1
+  return most > DENSE_POINTS ? 1.5 : 2.5
+}
+
+const DENSE_POINTS = 400
+const MANY_LINES = 30
