@@ -4,7 +4,7 @@
 import type { More } from './adapted.ts'
 import { altOf } from './alt.ts'
 import { type Figure, loadScript, prepared, withoutTiles } from './plotly.ts'
-import { needsMore, themedWith } from './theme/core.ts'
+import { framesIn, needsMore, themedWith } from './theme/core.ts'
 import { fitOf } from './theme/fit.ts'
 
 const script = document.currentScript as HTMLScriptElement
@@ -130,7 +130,9 @@ document.addEventListener(
 /** Draws a figure, given as JSON text: for the first time, or again with new data. */
 async function draw(text: string): Promise<void> {
   const figure = await prepared(text, geo, adapt)
-  const frames = Array.isArray(figure.frames) ? figure.frames.filter((frame) => frame !== null) : []
+  const given = Array.isArray(figure.frames) ? figure.frames.filter((frame) => frame !== null) : []
+  const view = { scheme: schemeOf(), width: innerWidth, height: innerHeight }
+  const frames = framesIn(given as Record<string, unknown>[], figure.layout, view)
   const { data, layout } = shownFigure(figure)
   // What the reader has zoomed or hidden stays so when the data changes.
   layout.uirevision ??= 'kept'

@@ -11,12 +11,15 @@ export function axisSettings(
   type: ChartType,
   options: ChartOptions,
   x: Column | undefined,
+  y: Column | undefined,
 ): { x: Axis; y: Axis } {
   const { logX, logY, rangeX, rangeY, formatY, unit } = options
   const hasUnit = !hasTrait(type, 'axis y') && !hasTrait(type, 'cells')
   const areNumbers =
     !x || x.type === 'number' || x.type === 'empty' || type === 'histogram' || type === 'indicator'
   if (logX && !areNumbers) throw new Problem('usage', '--log-x needs a column of numbers')
+  if (logY && y && y.type !== 'number' && y.type !== 'empty' && !options.aggregate)
+    throw new Problem('usage', '--log-y needs a column of numbers')
   return {
     x: {
       ...(logX && { type: 'log' }),

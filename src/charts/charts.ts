@@ -66,6 +66,8 @@ export async function chartOf(
     throw new Problem('usage', '--trend linear needs numbers or dates on the x axis', {
       hint: 'Labels have no distance from each other. --trend mean:3 follows the points in their order.',
     })
+  if (options.stack === 'center' && (isFaceted || columns.animate))
+    throw new Problem('usage', '--stack center cannot be used with --facet or --animate')
   if (isFaceted && columns.animate)
     throw new Problem('usage', '--facet and --animate cannot be used together')
   const isMap = hasTrait(type, 'cells') && (options.color !== undefined || aggregate === 'count')
@@ -84,6 +86,7 @@ export async function chartOf(
 
   if (x) await values.assertMarked(x)
   await values.assertHighlighted(by, x, ys)
+  if (x) await values.assertPlaced(x)
   const layout = layoutOf(type, options, columns, isMap)
   const isUnsorted =
     hasTrait(type, 'joined') && !by && !dash && !isFaceted && !aggregate && (await values.isUnsorted(x))
@@ -109,7 +112,7 @@ export async function chartOf(
       ...make(y),
       transforms,
     }))
-  const settings = axisSettings(type, options, x)
+  const settings = axisSettings(type, options, x, ys[0])
   const axis = (column: Column | undefined) => column && titledAxis(column, options, column === x)
   const parts: Parts = {
     grid,
@@ -251,7 +254,8 @@ async function assertReadable(
     await values.noteMissing(ys)
   }
   if (!aggregate && hasTrait(type, 'whole')) await values.assertParts(ys, `a ${type}`)
-  if (!aggregate && stack === 'percent') await values.assertParts(ys, '--stack percent')
+  if (!aggregate && (stack === 'percent' || stack === 'center'))
+    await values.assertParts(ys, `--stack ${stack}`)
   if (stack === 'percent' && !isSeveral && type !== 'histogram')
     throw new Problem('usage', '--stack percent: of one series, each part is the whole', {
       hint: 'Give several columns with --y, or the series with --by.',
@@ -291,7 +295,7 @@ function layoutOf(
         : undefined
   if (options.stack === 'percent' && layout.yaxis?.title)
     layout.yaxis = { ...layout.yaxis, title: { text: `share of ${layout.yaxis.title.text}` } }
-  const settings = axisSettings(type, options, x)
+  const settings = axisSettings(type, options, x, ys[0])
   if (Object.keys(settings.x).length > 0) layout.xaxis = { ...layout.xaxis, ...settings.x }
   if (Object.keys(settings.y).length > 0) layout.yaxis = { ...layout.yaxis, ...settings.y }
   if (ys.length > 1 || by || options.symbol || options.dash) layout.showlegend = true

@@ -71,16 +71,15 @@ export const makers: Record<ChartType, Maker> = {
       layout: { ...layout, xaxis: { ...layout.xaxis, type: 'category' } },
     }
   },
-  bump: ({ each, layout, transforms = [] }) => ({
-    data: each(() => ({ type: 'scatter', mode: 'lines+markers', marker: { size: 9 } })).map((trace) => ({
-      ...trace,
-      transforms: [{ type: 'rank' }, ...transforms],
-    })),
-    layout: {
-      ...layout,
-      yaxis: { title: { text: 'rank' }, autorange: 'reversed', tickformat: 'd' },
-    },
-  }),
+  bump({ each, layout, columns: { ys, by }, transforms = [] }) {
+    if (ys.length !== 1 || !by)
+      throw new Problem('usage', 'a bump ranks one column of --y among the series of --by')
+    const data = each(() => ({ type: 'scatter', mode: 'lines+markers', marker: { size: 9 } }))
+    return {
+      data: data.map((trace) => ({ ...trace, transforms: [{ type: 'rank' }, ...transforms] })),
+      layout: { ...layout, yaxis: { title: { text: 'rank' }, autorange: 'reversed' } },
+    }
+  },
   step: (parts) => {
     const { data, layout } = lines(parts)
     return { data: data.map((trace) => ({ ...trace, line: { shape: 'hv' } })), layout }
@@ -217,7 +216,7 @@ export const makers: Record<ChartType, Maker> = {
     return {
       data: [
         {
-          ...{ type: 'heatmap', name: ys[0]?.name, xsrc: chart.reference(x), ysrc: chart.reference(ys[0]) },
+          ...{ type: 'heatmap', name: ys[0]?.name, xsrc: chart.reference(x), zsrc: chart.reference(ys[0]) },
           ...{ xgap: 1, ygap: 1, colorbar, hovertemplate: '%{text}: %{z}<extra></extra>' },
           transforms: [...(transforms ?? []), { type: 'calendar' }],
         },

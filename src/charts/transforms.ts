@@ -1,7 +1,7 @@
 import { closest, hintWith } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
 import { parseSort } from '../query/index.ts'
-import { typeName } from './columns.ts'
+import { columnNames, typeName } from './columns.ts'
 import { type ChartOptions, type Column, TOP_SERIES } from './options.ts'
 import { type ChartType, hasTrait } from './types.ts'
 
@@ -35,7 +35,9 @@ export function transformsOf(
   isUnsorted: boolean,
 ): object[] | undefined {
   const { aggregate, per, top, sort, zone, trend } = options
-  const [groups, target] = hasTrait(type, 'slices') ? ['labels', 'values'] : ['x', 'y']
+  const [groups, target] = hasTrait(type, 'slices')
+    ? ['labels', 'values']
+    : ['x', type === 'calendar' ? 'z' : 'y']
   const isCells = hasTrait(type, 'cells')
   const given = aggregate === 'mean' ? 'avg' : aggregate
   // The number of an indicator is computed of all rows.
@@ -52,6 +54,8 @@ export function transformsOf(
   })
   // Of one column, each series has a color and a look of its own.
   const isOne = styled !== undefined && styled === groupssrc
+  const { order } = options
+  const isSeriesOrder = order !== undefined && drawn.x?.type !== 'text' && drawn.x?.type !== 'boolean'
   const largest = top ?? (hasTrait(type, 'slices') ? PIE_SLICES : undefined)
   const transforms = [
     ...(selected ? [selected] : []),
@@ -68,6 +72,7 @@ export function transformsOf(
             other,
             ...(isOne && { style }),
             ...(type === 'bump' && { drop: true, of: options.by }),
+            ...(isSeriesOrder && { order: columnNames(order) }),
           },
         ]
       : []),
@@ -79,6 +84,9 @@ export function transformsOf(
       : []),
     ...(func && isCells ? [{ type: 'cells', func }] : []),
     // Lines go from point to point, so the points of each series are in the order of the axis.
+    ...(type === 'waterfall' && sort === undefined && drawn.x?.type !== 'text'
+      ? [{ type: 'sort', target: 'x' }]
+      : []),
     ...((groupssrc || styled || facets.length > 0 || func || isUnsorted) &&
     sort === undefined &&
     hasTrait(type, 'joined')

@@ -56,8 +56,12 @@ const rows = {
   scatter: [[...POINTS, 'color', 'scale', 'size', 'angle', 'symbol', 'trend', 'animate'], 'known by traces'],
   line: [[...POINTS, 'trend', 'dash', 'bandOf'], 'joined', 'known by traces'],
   step: [POINTS, 'joined'],
-  slope: [['by', 'top', 'highlight', 'aggregate', 'rangeY', 'formatY', 'unit', 'order', 'text'], 'joined'],
-  bump: [['by', 'top', 'highlight', 'order', 'text'], 'joined'],
+  slope: [
+    ['by', 'top', 'highlight', 'aggregate', 'rangeY', 'formatY', 'unit', 'order', 'text'],
+    'joined',
+    'single',
+  ],
+  bump: [['by', 'top', 'highlight', 'order', 'text'], 'joined', 'single'],
   area: [
     [...AXES, ...GROUPS, ...SUMS, 'text', 'stack', 'order'],
     ...(['joined', 'from zero', 'known by traces'] as const),
@@ -83,7 +87,7 @@ const rows = {
   density: [['by', 'top', 'highlight', 'facet', 'rangeX', 'unit', 'mark'], 'spread', 'optional y'],
   ecdf: [['by', 'top', 'highlight', 'logX', 'rangeX', 'unit', 'mark'], 'spread', 'optional y'],
   histogram2d: [[...AXES, 'facet'], 'axis y', 'one y'],
-  hexbin: [[...AXES], 'one y'],
+  hexbin: [['rangeX', 'rangeY', 'formatY', 'unit', 'mark', 'band', 'note'], 'one y'],
   calendar: [['aggregate', 'per', 'zone', 'scale', 'unit', 'formatY'], 'single', 'one y'],
   heatmap: [CELLS, 'cells', 'known by traces'],
   contour: [CELLS, 'cells'],

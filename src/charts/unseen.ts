@@ -47,7 +47,11 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
     case 'contour':
       return Array.isArray(listOf(trace.z)[0])
         ? []
-        : [...axis('x', x), ...axis('y', y), [[trace.z], word(color, 'a value')]]
+        : [
+            ...axis('x', x),
+            ...axis('y', y),
+            [[trace.z], word(color ?? (layout.meta?.chart === 'calendar' ? y : undefined), 'a value')],
+          ]
     case 'histogram2d':
       return [...axis('x', x), ...axis('y', y)]
     case 'histogram':
@@ -58,8 +62,14 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
     case 'pie':
       return [[[trace.values], value]]
     case 'scatterpolar':
-    case 'barpolar':
       return [[[trace.r], value]]
+    case 'barpolar': {
+      const isDegrees = Array.from(listOf(trace.theta)).some((theta) => typeof theta === 'number')
+      return [
+        [[trace.r], value],
+        ...(isDegrees ? ([[[trace.theta], word(x, 'a direction')]] satisfies Needed) : []),
+      ]
+    }
     case 'sankey':
       return [[[trace.link?.source, trace.link?.target, trace.link?.value], 'both ends and a value']]
     case 'bar':
@@ -70,30 +80,32 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
     case 'waterfall': {
       // Between points that are joined, a gap shows what is missing.
       const isPoint = mode === 'markers' && !isLabels('x')
-      return [...axis('x', x), ...(isPoint ? ([[[trace.y], value]] satisfies Needed) : [])]
+      const angle = word(layout.meta?.spec?.options?.angle, 'a direction')
+      const isTurned: Needed = listOf(trace.marker?.angle).length > 0 ? [[[trace.marker.angle], angle]] : []
+      return [...axis('x', x), ...(isPoint ? ([[[trace.y], value]] satisfies Needed) : []), ...isTurned]
     }
     default:
       return []
   }
 }
 
-/** How many rows have no place in a chart, and why: `2 rows without date`. Of rows that have nothing, nothing is said. */
+/** How many rows have no place in a chart, and why: `2 rows without date`. Rows without anything at the end are none. */
 export function missingIn({ data, layout }: Figure): string[] {
   const most = new Map<string, number>()
   for (const trace of data) {
     if (trace.meta?.isBand === true) continue
     if (trace.type === 'treemap' || trace.type === 'sunburst') countParts(trace, layout, most)
     const needed = neededBy(trace, layout)
-    const all = needed.flatMap(([lists]) => lists.map(listOf)).filter(({ length }) => length > 0)
-    const values = [trace.x, trace.y, trace.z, trace.values, trace.r]
-      .map(listOf)
-      .filter(({ length }) => length > 0)
+    const all = [...needed.flatMap(([lists]) => lists), trace.x, trace.y, trace.z, trace.values, trace.r].map(
+      listOf,
+    )
+    const filled = [...new Set(all)].filter(({ length }) => length > 0)
+    let end = Math.max(0, ...filled.map(({ length }) => length))
+    if (filled.length > 1) while (end > 0 && filled.every((list) => isMissing(list[end - 1]))) end--
     for (const [lists, what] of needed) {
       const own = lists.map(listOf).filter(({ length }) => length > 0)
       let count = 0
-      for (let k = 0; k < Math.max(0, ...own.map(({ length }) => length)); k++)
-        if (own.some((list) => isMissing(list[k])) && [...all, ...values].some((list) => !isMissing(list[k])))
-          count++
+      if (own.length > 0) for (let k = 0; k < end; k++) if (own.some((list) => isMissing(list[k]))) count++
       if (count > 0) most.set(what, Math.max(count, most.get(what) ?? 0))
     }
   }
@@ -169,12 +181,22 @@ export function unseenIn({ data, layout }: Figure): { unseen: string[]; remarks:
   if (negative > 0) unseen.push(`${counted(negative, 'row')} with a size below zero`)
   if (notAbove > 0) unseen.push(`${counted(notAbove, 'value')} not above zero`)
   for (const [where, count] of cut) unseen.push(`${counted(count, 'value')} ${where}`)
+  const colorless = data.reduce(
+    (sum, { marker }) =>
+      sum + (marker?.showscale === true ? Array.from(listOf(marker.color)).filter(isMissing).length : 0),
+    0,
+  )
   const start = data.some(isFromZero) && cutEnd(layout, data)
   const zeros = missingInAreas(data)
   return {
     unseen,
     remarks: [
       ...(start === false ? [] : [`The axis begins at ${start}, not at zero`]),
+      ...(colorless === 0
+        ? []
+        : [
+            `${counted(colorless, 'row')} without ${spoken(String(spec?.options?.color ?? 'a color'))} ${colorless === 1 ? 'is' : 'are'} grey`,
+          ]),
       ...(zeros === 0
         ? []
         : [`${counted(zeros, 'missing value')} ${zeros === 1 ? 'is' : 'are'} drawn as zero`]),
@@ -210,11 +232,22 @@ function countCut(
 /** Places of stacked areas at which a series has no value: it is drawn as zero there. */
 function missingInAreas(data: readonly Attributes[]): number {
   const areas = data.filter(({ stackgroup, hoverinfo }) => stackgroup !== undefined && hoverinfo !== 'skip')
-  const places = new Set(areas.flatMap(({ x }) => Array.from(listOf(x), String)))
   if (areas.length < 2) return 0
+  const places = new Set(
+    areas.flatMap(({ x }) =>
+      Array.from(listOf(x))
+        .filter((place) => !isMissing(place))
+        .map(String),
+    ),
+  )
   return areas.reduce((sum, { x, y }) => {
-    const own = new Set(Array.from(listOf(x), String).filter((_, k) => !isMissing(listOf(y)[k])))
-    return sum + places.size - own.size
+    const own = new Set(
+      Array.from(listOf(x))
+        .filter((place, k) => !isMissing(place) && !isMissing(listOf(y)[k]))
+        .map(String),
+    )
+    // A series without any value is not drawn.
+    return own.size === 0 ? sum : sum + places.size - own.size
   }, 0)
 }
 

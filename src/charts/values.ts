@@ -2,6 +2,8 @@ import { counted, listed } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
 import type { ColumnDescription } from '../contract/resources/index.ts'
 import { nameText } from '../query/index.ts'
+import { columnNames } from './columns.ts'
+import { NO_LABEL } from './names.ts'
 import { type ChartOptions, type Column, MOST_LABELS, MOST_SERIES, TOP_SERIES } from './options.ts'
 import type { Facts } from './spec.ts'
 import { type ChartType, hasTrait, takes } from './types.ts'
@@ -246,7 +248,7 @@ export class ChartValues {
   /** Throws if there would be too many small charts. */
   async assertFewFacets(facets: readonly Column[]): Promise<void> {
     let charts = 1
-    for (const { name } of facets) charts *= (await this.distinct(name))?.distinct ?? 1
+    for (const { name } of facets) charts *= (await this.distinct(name, true))?.distinct ?? 1
     const name = facets.map((column) => column.name).join(',')
     if (charts > MOST_FACETS)
       throw new Problem(
@@ -267,6 +269,15 @@ export class ChartValues {
       if (label === undefined) continue
       await this.assertIn(name, label.trim(), `--mark ${mark}`)
     }
+  }
+
+  /** Throws if --note or --order names a label that no row has. */
+  async assertPlaced({ name, type }: Column): Promise<void> {
+    const { note = [], order } = this.options
+    if (type !== 'text' || this.virtual.has(name)) return
+    for (const one of note) await this.assertIn(name, (one.split(',')[0] ?? '').trim(), `--note ${one}`)
+    for (const label of order === undefined ? [] : columnNames(order))
+      await this.assertIn(name, label, `--order ${order}`)
   }
 
   /** Throws if --highlight names no series, and no label of an axis without series. */
@@ -293,7 +304,7 @@ export class ChartValues {
       fid: this.fid,
       query: { columns: [name], where },
     })
-    if (columns?.columns[0]?.rows === 0)
+    if (columns?.columns[0]?.rows === 0 && text !== NO_LABEL)
       throw new Problem('bad_data', `${flag}: no row has ${text} in ${name}`, { field: name })
   }
 

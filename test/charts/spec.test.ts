@@ -122,6 +122,7 @@ const needed: Partial<Record<ChartType, ChartOptions>> = {
   surface: { z: 'tax' },
   map: { x: undefined, y: undefined, lat: 'price', lon: 'cost' },
   calendar: { x: 'day', y: 'price' },
+  bump: { by: 'city, old' },
   sankey: { x: 'city, old', to: 'city, old', y: 'price' },
   density: { y: undefined, x: 'price' },
   treemap: { x: 'city, old' },

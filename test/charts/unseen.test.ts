@@ -39,7 +39,7 @@ describe('rows without a place', () => {
       {},
       ['1 row without rate'],
     ],
-    ['a histogram', { type: 'histogram', x: [1, null, null, 3], name: 'v', ids: [1, 2, 3, 4] }, {}, []],
+    ['a histogram', { type: 'histogram', x: [1, null, null, 3], name: 'v' }, {}, ['2 rows without v']],
     [
       'parts',
       { type: 'treemap', labels: ['x', 'B', 'C'], parents: ['', 'x', 'x'], values: [null, 3, null] },

@@ -1066,6 +1066,7 @@ describe('what a command changes in a chart that exists', () => {
     ecdf: { x: 'price', y: undefined },
     density: { x: 'price', y: undefined },
     calendar: { x: 'start' },
+    bump: { by: 'day', x: 'start' },
     sankey: { to: 'day' },
     pyramid: { y: 'price,cost' },
     indicator: { x: undefined },
@@ -1073,7 +1074,7 @@ describe('what a command changes in a chart that exists', () => {
   const NO_Y = new Set<ChartType>(['map'])
   const single = new Set<ChartType>([
     ...chartTypes.filter((type) => hasTrait(type, 'one y')),
-    ...(['surface', 'contour', 'map'] as const),
+    ...(['surface', 'contour', 'map', 'bump'] as const),
   ])
   const types = chartTypes.filter((type) => type !== 'heatmap')
 

@@ -215,7 +215,7 @@ it('of a pie with values below zero, the shares are those of what is drawn, and 
     { scheme: 'light', width: 640, height: 400 },
   )
   expect((data[0] as Attributes).values).toEqual([5, null, null, 7])
-  expect(layout.annotations).toMatchObject([{ text: 'Not shown: 1 value below zero' }])
+  expect(layout.annotations).toMatchObject([{ text: 'Not shown: 1 row without a value, 1 value below zero' }])
 })
 
 it('the labels of a waterfall are its values, also of zero and of none', () => {

@@ -1,6 +1,7 @@
 import { isStacked } from '../../charts/barmode.ts'
 import { NOTE } from '../../charts/names.ts'
 import { turnedShape } from '../../charts/turn.ts'
+import { colorsOf } from './colors.ts'
 import {
   type Attributes,
   type Draft,
@@ -44,6 +45,17 @@ const MOST_ABOVE = 100
 const LEAST_LABEL_SHARE = 0.3
 /** Bars of a chart: fewer are thinner, so that they are not blocks. */
 const FEW_BARS = 4
+
+/** A bar of a timeline that begins and ends on one day is a line. */
+export function outlineTimes(draft: Draft): void {
+  const { data, layout } = draft
+  if (layout.meta.chart !== 'timeline') return
+  const colors = colorsOf(draft)
+  for (const [k, trace] of data.entries()) {
+    const color = trace.marker?.color ?? colors[k % colors.length]
+    data[k] = { ...trace, marker: { line: { width: 2, color }, ...trace.marker } }
+  }
+}
 
 /** The stems of lollipops end at zero: 100 % of a negative value below it would be as far again from zero. */
 export function arrangeStems({ data, layout }: Draft): void {

@@ -2,6 +2,8 @@ import { type Draft, isNarrow, listOf } from './draft.ts'
 import { localeIn } from './numbers.ts'
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+/** Weeks that begin or end in a year, at most. */
+const YEAR_WEEKS = 54
 /** Weeks of a month. */
 const MONTH_WEEKS = 365.25 / 12 / 7
 /** Height of the days of a year, and of what is around them, in pixels. */
@@ -19,12 +21,20 @@ export function arrangeCalendar(draft: Draft): void {
     ...(k > 0 ? [`${year} `] : []),
     ...WEEKDAYS.map((weekday) => `${year} ${weekday}`),
   ])
-  // plotly.js needs a cell in each row, also where nothing is.
+  // plotly.js needs a cell in each row and each week, also where nothing is, for all of them to be of one size.
   for (const [k, trace] of data.entries()) {
     const [x, y, z] = [trace.x, trace.y, trace.z].map((list) => [...listOf(list)])
+    const [weeks, days] = [new Set(x), new Set(y)]
+    const more = [
+      ...Array.from({ length: YEAR_WEEKS }, (_, week) => [week, rows[0]]).filter(
+        ([week]) => !weeks.has(week),
+      ),
+      ...rows.filter((row) => !days.has(row)).map((row) => [0, row]),
+    ]
     data[k] = {
       ...trace,
-      ...{ x: [...x, ...rows.map(() => 0)], y: [...y, ...rows], z: [...z, ...rows.map(() => null)] },
+      ...{ x: [...x, ...more.map(([week]) => week)], y: [...y, ...more.map(([, row]) => row)] },
+      z: [...z, ...more.map(() => null)],
     }
   }
   const isOne = years.length === 1

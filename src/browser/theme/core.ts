@@ -1,7 +1,7 @@
 // How charts look that Gridline makes from columns: see docs/guide.md#looks. Figures of others are not changed.
 import { COLORS, DARK_COLORS } from '../../charts/colors.ts'
 import { hasGround } from '../../charts/themes.ts'
-import { arrangeBars, arrangeStems, standLabels, thinValues } from './bars.ts'
+import { arrangeBars, arrangeStems, outlineTimes, standLabels, thinValues } from './bars.ts'
 import {
   type Attributes,
   type Draft,
@@ -62,6 +62,7 @@ const PARTS = [
   placeTitle,
   placeLegend,
   arrangeStems,
+  outlineTimes,
   thinValues,
   arrangeBars,
   standLabels,
@@ -106,16 +107,30 @@ export function themedWith<T extends Figure>(figure: T, view: View, more?: MoreP
   return { ...grown, layout: { ...grown.layout, height } }
 }
 
-function arranged<T extends Figure>(figure: T, view: View, more?: MoreParts): { shown: T; needed: number } {
-  const { data, layout } = figure
-  const annotations = Array.isArray(layout.annotations)
-    ? layout.annotations.map((one) => ({ ...one }))
-    : undefined
-  const shapes = Array.isArray(layout.shapes) ? layout.shapes.map((one) => ({ ...one })) : undefined
-  const draft: Draft = {
+/** The parts of a look that the traces of a frame need: they are drawn in the place of those of the first one. */
+const FRAME_PARTS = [dropPlaceless, writeLabels, colorSeries, markLonePoints, arrangeStems] as const
+
+/** The frames of an animation in our theme. What is given is not changed. */
+export function framesIn(frames: readonly Attributes[], layout: Attributes, view: View): Attributes[] {
+  if (typeof layout.meta?.theme !== 'string') return [...frames]
+  return frames.map((frame) => {
+    if (!Array.isArray(frame.data)) return frame
+    const draft = draftOf({ data: frame.data, layout }, view)
+    for (const part of FRAME_PARTS) part(draft)
+    return { ...frame, data: draft.data }
+  })
+}
+
+/** A figure on its way to its look: its traces can be replaced, and its layout changed. */
+function draftOf({ data, layout }: Figure, view: View): Draft {
+  const copies = (list: unknown): Attributes[] | undefined =>
+    Array.isArray(list) ? list.map((one) => ({ ...one })) : undefined
+  const [annotations, shapes] = [copies(layout.annotations), copies(layout.shapes)]
+  return {
     data: data.map((trace) => inScheme({ ...trace }, layout.template, view.scheme)),
     layout: { ...layout, ...(annotations && { annotations }), ...(shapes && { shapes }) },
-    view,
+    // The parts see the colors that are drawn.
+    view: { ...view, scheme: schemeOf(layout.template, view.scheme) },
     above: { title: 0, legend: 0, axis: 0 },
     below: 0,
     needed: 0,
@@ -124,8 +139,11 @@ function arranged<T extends Figure>(figure: T, view: View, more?: MoreParts): { 
     right: edgeOf(view),
     left: edgeOf(view),
   }
-  // The parts see the colors that are drawn.
-  draft.view = { ...view, scheme: schemeOf(layout.template, view.scheme) }
+}
+
+function arranged<T extends Figure>(figure: T, view: View, more?: MoreParts): { shown: T; needed: number } {
+  const draft = draftOf(figure, view)
+  const { layout } = figure
   for (const part of PARTS) {
     if (typeof part === 'string') more?.[part](draft)
     else part(draft)

@@ -18,7 +18,7 @@ export function sayEmpty(draft: Draft): void {
   if (shown.length === data.length) return
   // Without their cells, their axes stay.
   draft.data = data.map((trace) =>
-    Object.hasOwn(CELLS, String(trace.type)) && !shown.includes(trace)
+    (Object.hasOwn(CELLS, String(trace.type)) || trace.type === 'sankey') && !shown.includes(trace)
       ? { type: 'scatter', x: [], y: [] }
       : trace,
   )
@@ -33,6 +33,7 @@ export function sayEmpty(draft: Draft): void {
 function hasValues(trace: Attributes): boolean {
   const cells = Object.hasOwn(CELLS, String(trace.type)) ? CELLS[trace.type] : undefined
   if (cells) return cells.every((key) => isSome(trace[key]))
+  if (trace.type === 'sankey') return listOf(trace.link?.value).length > 0
   if (trace.type === 'pie')
     return [...listOf(trace.values)].some((value) => Number(value) > 0) || trace.values === undefined
   if (Array.isArray(trace.x) && Array.isArray(trace.y)) return isSome(trace.x) && isSome(trace.y)

@@ -1,4 +1,3 @@
-import { escapedMarkup } from '../../contract/markup.ts'
 import { turn } from './bars.ts'
 import {
   type Attributes,
@@ -11,6 +10,7 @@ import {
   type View,
 } from './draft.ts'
 import { annotate, FACET, listOfAnnotations } from './headings.ts'
+import { asWritten } from './labels.ts'
 
 const TITLE_PIXELS = 24
 const TICKS_PIXELS = 26
@@ -80,7 +80,7 @@ export function arrangeFacets(draft: Draft): void {
       text: isMatrix
         ? row > 0
           ? ''
-          : shortened(escapedMarkup(columns[column]), wide * width)
+          : shortened(asWritten(columns[column]), wide * width)
         : shortened(String(title.text), wide * width),
       x: left,
       xanchor: 'left',
@@ -90,7 +90,7 @@ export function arrangeFacets(draft: Draft): void {
       annotate(layout, {
         ...{
           name: 'gridline-facet-row',
-          text: shortened(escapedMarkup(rows[row]), high * height),
+          text: shortened(asWritten(rows[row]), high * height),
           textangle: 90,
         },
         ...{ xref: 'paper', yref: 'paper', x: 1, xanchor: 'left', y: bottom + high / 2, yanchor: 'middle' },
@@ -147,7 +147,7 @@ function placed(axis: Attributes, domain: [number, number], isTicked: boolean, n
   return {
     ...rest,
     domain: domain.map((share) => Math.max(0, Math.min(1, share))),
-    nticks: narrow ? 3 : 4,
+    nticks: Math.min(axis.nticks ?? Number.POSITIVE_INFINITY, narrow ? 3 : 4),
     showticklabels: isTicked,
     title: { ...(typeof title === 'object' ? title : {}), text: '' },
   }

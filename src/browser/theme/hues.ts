@@ -40,8 +40,12 @@ function chooseColors(draft: Draft): void {
   const series = [...new Set(keys)].filter((key) => !OTHERS.test(key))
   const usual = colorsOf(draft)
   if (highlight.size > 0) {
-    if (series.some((key) => highlight.has(key))) highlightSeries(draft, keys, highlight)
-    else highlightLabels(draft, highlight)
+    // Of several columns, the series of a group are named `group (column)`.
+    const isNamed = (key: string): boolean =>
+      highlight.has(key) || highlight.has(key.replace(/ \([^()]*\)$/, ''))
+    if (series.some(isNamed)) highlightSeries(draft, keys, new Set(series.filter(isNamed)))
+    else if (!highlightLabels(draft, highlight))
+      draft.remarks.push(`No series is ${[...highlight].join(' or ')}`)
     return
   }
   const isOrdered =
@@ -96,18 +100,22 @@ function highlightSeries(draft: Draft, keys: readonly string[], names: ReadonlyS
   })
   const isBehind = (_: Attributes, k: number): boolean => !names.has(keys[k])
   // Bars keep their places in a group.
-  draft.data = colored.every(({ type }) => type === 'bar')
-    ? colored
-    : [...colored.filter(isBehind), ...colored.filter((trace, k) => !isBehind(trace, k))]
+  draft.data =
+    draft.layout.sliders !== undefined || colored.every(({ type }) => type === 'bar')
+      ? colored
+      : [...colored.filter(isBehind), ...colored.filter((trace, k) => !isBehind(trace, k))]
 }
 
-/** Of one series, the bars or points of some labels keep their color. */
-function highlightLabels({ data, view }: Draft, names: ReadonlySet<string>): void {
+/** Of one series, the bars or points of some labels keep their color. Returns whether there are some. */
+function highlightLabels({ data, view }: Draft, names: ReadonlySet<string>): boolean {
+  let isFound = false
   const [own] = view.scheme === 'dark' ? DARK_COLORS : COLORS
   for (const [k, trace] of data.entries()) {
     const labels = [...listOf(trace.labels ?? trace.x)]
     if (!labels.some((label) => names.has(String(label)))) continue
+    isFound = true
     const colors = labels.map((label) => (names.has(String(label)) ? own : BESIDE[view.scheme]))
     data[k] = { ...trace, marker: { ...trace.marker, [trace.type === 'pie' ? 'colors' : 'color']: colors } }
   }
+  return isFound
 }

@@ -23,6 +23,7 @@ const LEAST_OTHER_SIDE = 0.1
 /** Colors of cells part at zero if the values do. On a phone, the scale of colors is below the chart. */
 export function arrangeColors(draft: Draft): void {
   const { data, view } = draft
+  shareScale(draft)
   for (const [k, trace] of data.entries()) {
     const scale = scaleIn(trace)
     if (scale === undefined) continue
@@ -50,6 +51,14 @@ export function arrangeColors(draft: Draft): void {
     }
     const changes: Attributes = { colorbar: shown }
     Object.assign(changes, scaled?.holder)
+    // plotly.js finds no lines between equal values.
+    if (trace.type === 'contour' && range && range[0] === range[1]) {
+      const size = Math.abs(range[0]) / 2 || 1
+      Object.assign(changes, {
+        autocontour: false,
+        contours: { start: range[0] - size, end: range[0] + size, size },
+      })
+    }
     if (
       range &&
       scaled === undefined &&
@@ -66,6 +75,32 @@ export function arrangeColors(draft: Draft): void {
         ? { ...trace, ...changes, ...scaled?.trace }
         : { ...trace, [scale.path]: { ...holder, ...changes } }
     if (MATRICES.has(trace.type)) arrangeRows(draft, trace)
+  }
+}
+
+/** Points of several series, or small charts, have one scale of colors, and what has no color is grey. */
+function shareScale({ data }: Draft): void {
+  const colored = data.filter(({ marker }) => marker?.showscale === true && listOf(marker.color).length > 0)
+  const range = rangeOf(colored.map(({ marker }) => marker.color))
+  if (!range) return
+  for (const [k, trace] of data.entries()) {
+    const at = colored.indexOf(trace)
+    if (at < 0) continue
+    const isMissing = [...listOf(trace.marker.color)].some((color) => typeof color !== 'number')
+    data[k] = {
+      ...trace,
+      marker: {
+        ...(colored.length > 1 && { cmin: range[0], cmax: range[1] }),
+        ...trace.marker,
+        ...(at > 0 && { showscale: false }),
+        // plotly.js draws what has no number in a dark color, which is one of the scale.
+        ...(isMissing && {
+          opacity: [...listOf(trace.marker.color)].map((color) =>
+            typeof color === 'number' ? (trace.marker.opacity ?? 1) : 0.35,
+          ),
+        }),
+      },
+    }
   }
 }
 
@@ -125,7 +160,11 @@ function scaledAs(
     .map((tick) => tick.toLocaleString(localeIn(layout.meta), { maximumSignificantDigits: 3 }))
   const own = path === undefined ? { text: values, hovertemplate: '%{x}, %{y}: %{text}<extra></extra>' } : {}
   return {
-    holder: path === undefined ? {} : { color: logarithms },
+    // Points that the scale has no place for are not drawn.
+    holder:
+      path === undefined
+        ? {}
+        : { color: logarithms, opacity: logarithms.map((value) => (value === null ? 0 : 0.8)) },
     colorbar: { tickmode: 'array', tickvals, ticktext },
     trace: path === undefined ? { z: logarithms, ...own } : {},
   }

@@ -74,16 +74,13 @@ it('parts of a tree are as large as their parts, and a circle ends', async () =>
   expect((await tree(['p', 'a', 'b'], ['', 'p', 'p'], [9, 5, 5])).values).toEqual([10, 5, 5])
   expect((await tree(['a', 'b'], ['a', 'a'], [1, 2])).parents).toEqual(['', 'a'])
   const same = Array.from({ length: 100_000 }, () => 'a')
-  expect((await tree(same, same)).labels.length).toBe(100_000)
+  expect((await tree(same, same)).labels.length).toBeLessThanOrEqual(501)
   const flat = Array.from({ length: 100_000 }, (_, k) => `n${k}`)
-  expect(
-    (
-      await tree(
-        flat,
-        flat.map(() => 'all'),
-      )
-    ).values.at(-1),
-  ).toBe(100_000)
+  const { values } = await tree(
+    flat,
+    flat.map(() => 'all'),
+  )
+  expect(Math.max(...values)).toBe(100_000)
   const deep = Array.from({ length: 50_000 }, (_, k) => `n${k}`)
   expect(
     (

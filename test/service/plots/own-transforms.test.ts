@@ -431,7 +431,7 @@ describe('what values are counted in', () => {
   })
 
   it('days are cells of their week, in each year', async () => {
-    const days = { type: 'heatmap', x: ['2023-12-31', '2024-01-01', 'no day', '2024-01-08'], y: [1, 2, 3, 4] }
+    const days = { type: 'heatmap', x: ['2023-12-31', '2024-01-01', 'no day', '2024-01-08'], z: [1, 2, 3, 4] }
     expect(await of(days, { type: 'calendar' })).toMatchObject({
       ...{ x: [52, 0, 1], y: ['2023 Sunday', '2024 Monday', '2024 Monday'], z: [1, 2, 4] },
     })

@@ -76,7 +76,7 @@ export function aggregate(trace: Attributes, transform: Transform, axes: Axes): 
   if (!given) return
   // Rows without a label are a group of their own, and not one with the text `null`.
   const isOurs = listed.some(({ empty }) => empty === 'none')
-  const keys = isOurs ? given.map((key) => key ?? MISSING) : given
+  const keys = isOurs ? given.map((key) => axes.momentOf(trace, groups, key) ?? key ?? MISSING) : given
   const groupings = [...rowsByKey(keys).values()]
   // Arrays of transforms that follow keep their values, also those for which there are no points any more.
   const index = (trace.transforms as unknown[]).indexOf(transform)

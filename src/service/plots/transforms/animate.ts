@@ -21,7 +21,7 @@ export function animated(
   frames: ReadonlyMap<unknown, string>,
 ): Attributes {
   const names = inOrder([...new Set(frames.values())])
-  const moving = traces.filter((trace): trace is Attributes => frames.has(trace))
+  const moving = withOneScale(traces.filter((trace): trace is Attributes => frames.has(trace)))
   const still = traces.filter((trace) => !frames.has(trace))
   const series = [...new Set(moving.map(seriesOf))]
   const [first, placed] = [new Map<string, Attributes>(), new Map<string, Attributes>()]
@@ -51,6 +51,18 @@ export function animated(
     frames: names.map((name) => ({ name, data: of(name), traces: indices })),
     layout: { ...layout, sliders: [slider(names)], updatemenus: [buttons()] },
   }
+}
+
+/** Traces whose points have one scale of colors in all frames. Changes them. */
+function withOneScale(traces: Attributes[]): Attributes[] {
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const { marker } of traces)
+    for (const color of isObject(marker) && Array.isArray(marker.color) ? (marker.color as unknown[]) : [])
+      if (typeof color === 'number') [least, most] = [Math.min(least, color), Math.max(most, color)]
+  if (least <= most)
+    for (const trace of traces)
+      trace.marker = { cmin: least, cmax: most, ...(isObject(trace.marker) ? trace.marker : {}) }
+  return traces
 }
 
 /** Returns the series of a trace, which is the same one in all frames. */
@@ -97,7 +109,10 @@ function standing(given: unknown, traces: readonly Attributes[], letter: 'x' | '
   // Bars stand on zero.
   const isBars = letter === 'y' && traces.some(({ type }) => type === 'bar')
   const [from, to] = isBars ? [Math.min(0, least), Math.max(0, most)] : [least, most]
-  const room = (to - from || 1) * ROOM
+  // The first and the last bar are wider than their places.
+  const places = new Set(values).size
+  const isAlong = letter === 'x' && traces.some(({ type }) => type === 'bar')
+  const room = (to - from || 1) * (isAlong ? 0.6 / Math.max(1, places - 1) : ROOM)
   const range = [isBars && from === 0 ? 0 : from - room, to + room]
   return { ...axis, range: isDates ? range.map((at) => new Date(at).toISOString()) : range }
 }

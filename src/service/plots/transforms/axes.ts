@@ -45,6 +45,12 @@ export class Axes {
     return conversion
   }
 
+  /** The time of a value on an axis of dates that says so: the same one can be written with two offsets. */
+  momentOf({ xaxis = 'x' }: Attributes, target: unknown, value: unknown): number | undefined {
+    const settings = target === 'x' ? this.layout[`xaxis${keyOf(xaxis).slice(1)}`] : undefined
+    return isObject(settings) && settings.type === 'date' ? instant(value) : undefined
+  }
+
   /** Numbers the labels of a trace before they are compared. */
   number(trace: Attributes): void {
     for (const letter of ['x', 'y'] as const) {

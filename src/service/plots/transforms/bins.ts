@@ -1,4 +1,5 @@
 // Histograms are counted here: a page gets bars, not a million values. See docs/api.md#own-transforms.
+import { counted } from '../../../contract/closest.ts'
 import { type Attributes, isObject, MISSING, rowsByKey, type Transform } from './attributes.ts'
 import { instant } from './axes.ts'
 import { endOf, startOf } from './per.ts'
@@ -45,7 +46,8 @@ function binsIn({ transforms }: Attributes): Transform | undefined {
 function binsOf(values: readonly unknown[], isLog: boolean): Bins | undefined {
   if (values.some((value) => typeof value === 'string' || typeof value === 'boolean')) return undefined
   const given = values.filter((value): value is number => typeof value === 'number' && (!isLog || value > 0))
-  if (given.length === 0) return undefined
+  // Without a number that the axis can show, there is no bar.
+  if (given.length === 0) return isLog ? { from: 0, step: 1, isLog, isWhole: false } : undefined
   const numbers = isLog ? given.map(Math.log10) : given
   const [least, most] = endsOf(numbers)
   const count = Math.min(MOST_BINS, Math.max(LEAST_BINS, Math.ceil(2 * Math.cbrt(numbers.length))))
@@ -76,6 +78,8 @@ export function bins(trace: Attributes, transform: Transform): void {
   if (!chosen) countLabels(trace, values)
   else if (chosen.unit === undefined) countNumbers(trace, values, chosen)
   else countDates(trace, values, chosen.unit)
+  const below = chosen?.isLog ? values.filter((value) => typeof value === 'number' && value <= 0).length : 0
+  if (below > 0) transform.unseen = `${counted(below, 'value')} not above zero`
   trace.type = 'bar'
   trace.hovertemplate ??= chosen ? '%{customdata}: %{y}' : undefined
 }

@@ -106,7 +106,7 @@ export function groupsOf(trace: Attributes): number {
 
 function grouped(
   trace: Attributes,
-  { nameformat, styles, otherGroup, other, top, facet, animate, style: styled, hue, drop }: Transform,
+  { nameformat, styles, otherGroup, other, top, facet, animate, style: styled, hue, drop, order }: Transform,
   path: string,
   index: number,
   count: number,
@@ -121,10 +121,17 @@ function grouped(
   const isOurs = top !== undefined || facet === true || animate === true
   const rows = [...rowsByKey(groups)]
   // Years, classes and sizes are in their order.
-  const isOrdered = isOurs && rows.every(([key]) => key === otherGroup || NUMBERED.test(key))
+  const isOrdered =
+    isOurs && rows.every(([key]) => key === otherGroup || key === NO_LABEL || NUMBERED.test(key))
   const placeOf = (key: string): number =>
-    key === otherGroup ? Number.POSITIVE_INFINITY : Number.parseFloat(key.replace(/(\d),(?=\d{3})/g, '$1'))
+    key === otherGroup || key === NO_LABEL
+      ? Number.POSITIVE_INFINITY
+      : Number.parseFloat(key.replace(/(\d),(?=\d{3})/g, '$1'))
   if (isOrdered) rows.sort(([a], [b]) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1))
+  if (Array.isArray(order)) {
+    const at = (key: string): number => (order.includes(key) ? order.indexOf(key) : order.length)
+    rows.sort(([a], [b]) => at(a) - at(b))
+  }
   // What stands for all other groups is last.
   rows.sort(([a], [b]) => Number(a === otherGroup) - Number(b === otherGroup))
   const isLeftOut = (key: string): boolean =>

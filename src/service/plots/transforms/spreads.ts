@@ -1,5 +1,6 @@
 // Own transforms that count values: see docs/api.md#own-transforms.
-import { type Attributes, keyOf, rowsByKey, setAt, takeRows } from './attributes.ts'
+import { counted } from '../../../contract/closest.ts'
+import { type Attributes, keyOf, rowsByKey, setAt, type Transform, takeRows } from './attributes.ts'
 import { instant } from './axes.ts'
 
 /** The numbers of a list, and where they are. */
@@ -26,56 +27,62 @@ export function cumulate(trace: Attributes): void {
   setAt(trace, 'y', shares)
 }
 
-/** Points of the curve of a density, and the parts that values are counted in before. */
+/** Points of the curve of a density, and the parts that many values are counted in before. */
 const CURVE_POINTS = 200
 const CURVE_PARTS = 1000
+/** Widths of a kernel from a value at which its curve has points, where values are far apart. */
+const STEPS = [-3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3]
 
 /** The density of values: a curve of normal kernels, whose width is by Silverman's rule of thumb. */
-export function density(trace: Attributes): void {
+export function density(trace: Attributes, transform: Transform): void {
   if (!Array.isArray(trace.x)) return
   const values = Float64Array.from(numbersOf(trace.x)).sort()
   const count = values.length
   trace.x = []
   trace.y = []
-  if (count === 0) return
+  const [first, last] = [values[0], values[count - 1]]
+  if (count > 0 && first === last) transform.unseen = `${counted(count, 'row')} with one value: no curve`
+  if (count < 2 || first === last) return
   const mean = values.reduce((sum, value) => sum + value / count, 0)
-  const deviation = Math.sqrt(
-    values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, count - 1),
-  )
+  const deviation = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (count - 1))
   const quarters = values[Math.floor(0.75 * (count - 1))] - values[Math.floor(0.25 * (count - 1))]
-  const spread = Math.min(deviation || Number.POSITIVE_INFINITY, quarters / 1.34 || Number.POSITIVE_INFINITY)
-  const width = Number.isFinite(spread) ? 0.9 * spread * count ** -0.2 : Math.abs(mean) / 100 || 1
-  const [from, to] = [values[0] - 3 * width, values[count - 1] + 3 * width]
+  const width = 0.9 * Math.min(deviation, quarters / 1.34 || deviation) * count ** -0.2
+  const [from, to] = [first - 3 * width, last + 3 * width]
+  // Values where they are, or of many, how many are in each part.
   const part = (to - from) / CURVE_PARTS
-  const parts = new Float64Array(CURVE_PARTS + 1)
-  for (const value of values) parts[Math.round((value - from) / part)]++
-  const used = [...parts.keys()].filter((k) => parts[k] > 0)
-  for (let k = 0; k < CURVE_POINTS; k++) {
-    const at = from + ((to - from) * k) / (CURVE_POINTS - 1)
-    let sum = 0
-    for (const n of used) sum += parts[n] * Math.exp(-0.5 * ((at - from - n * part) / width) ** 2)
-    trace.x.push(at)
-    trace.y.push(sum / (count * width * Math.sqrt(2 * Math.PI)))
+  const counts = new Map<number, number>()
+  for (const value of values) {
+    const at = count <= CURVE_PARTS ? value : from + Math.round((value - from) / part) * part
+    counts.set(at, (counts.get(at) ?? 0) + 1)
   }
+  const even = Array.from({ length: CURVE_POINTS }, (_, k) => from + ((to - from) * k) / (CURVE_POINTS - 1))
+  const isFar = (to - from) / CURVE_POINTS > width
+  const around = isFar ? [...counts.keys()].flatMap((value) => STEPS.map((step) => value + step * width)) : []
+  const points = [...new Set([...even, ...around])].sort((a, b) => a - b)
+  trace.x = points
+  trace.y = points.map((at) => {
+    let sum = 0
+    for (const [value, own] of counts) sum += own * Math.exp(-0.5 * ((at - value) / width) ** 2)
+    return sum / (count * width * Math.sqrt(2 * Math.PI))
+  })
 }
 
 const DAY_MS = 86_400_000
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
 /**
- * The cells of a calendar: the values `y` of days `x` become `z` at the week of the year, from 0 on, and at
+ * The cells of a calendar: the values `z` of days `x` are at the week of the year, from 0 on, and at
  * `2024 Monday`: their year and day of the week. Weeks begin with Monday.
  */
 export function calendar(trace: Attributes): void {
-  const { x, y } = trace
-  if (!Array.isArray(x) || !Array.isArray(y)) return
+  const { x } = trace
+  if (!Array.isArray(x) || !Array.isArray(trace.z)) return
   const days = x.map((value: unknown) => (typeof value === 'string' ? instant(value) : undefined))
   const rows = [...days.keys()].filter((k) => days[k] !== undefined)
   takeRows(trace, rows)
   const known = rows.map((k) => Math.floor(days[k]! / DAY_MS))
   // 1970-01-01 was a Thursday.
   const weekday = known.map((day) => (((day + 3) % 7) + 7) % 7)
-  trace.z = trace.y
   trace.text = known.map((day) => new Date(day * DAY_MS).toISOString().slice(0, 10))
   const years: number[] = trace.text.map((text: string) => Number.parseInt(text, 10))
   trace.y = years.map((year, k) => `${year} ${WEEKDAYS[weekday[k]]}`)
@@ -98,6 +105,7 @@ export function links(trace: Attributes): void {
   const sums = new Map<string, { source: number; target: number; value: number }>()
   for (const [k, from] of source.entries()) {
     const size: unknown = Array.isArray(value) ? value[k] : 1
+    if ([from, target[k]].some((end) => end === null || end === undefined || end === '')) continue
     if (typeof size !== 'number' || !(size > 0)) continue
     const [start, end] = [numberOf(from), numberOf(target[k])]
     const own = sums.get(`${start} ${end}`) ?? { source: start, target: end, value: 0 }
@@ -118,6 +126,12 @@ const POINTS_OF_COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.
 /** Directions in degrees become points of the compass; labels stay as they are. */
 export function sectors(trace: Attributes): void {
   if (!Array.isArray(trace.theta)) return
+  // Beside directions in degrees, a missing one is no direction.
+  if (trace.theta.some((value: unknown) => typeof value === 'number'))
+    takeRows(
+      trace,
+      [...trace.theta.keys()].filter((k) => typeof trace.theta[k] === 'number'),
+    )
   const size = 360 / POINTS_OF_COMPASS.length
   trace.theta = trace.theta.map((value: unknown) =>
     typeof value === 'number' && Number.isFinite(value)
@@ -136,7 +150,10 @@ export function classed(values: readonly unknown[], count: number): unknown[] {
   return values.map((value) => {
     if (typeof value !== 'number' || !Number.isFinite(value)) return value
     // The largest value belongs to the last class, not to one of its own.
-    const k = Math.min(Math.floor(value / step), Math.ceil(most / step) - 1)
+    const k = Math.min(
+      Math.floor(value / step),
+      Math.max(Math.ceil(most / step) - 1, Math.floor(least / step)),
+    )
     return `${text(k * step)} to ${text((k + 1) * step)}`
   })
 }
