@@ -54,7 +54,7 @@ function dateFormat(tag: string): { date: string } {
 }
 
 /** The decimal and the thousands separator of a language. */
-export function separatorsOf(tag: string): string {
+function separatorsOf(tag: string): string {
   const parts = new Intl.NumberFormat(tag, {
     useGrouping: 'always',
     numberingSystem: 'latn',

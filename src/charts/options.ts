@@ -3,7 +3,7 @@ import { sortOption, whereOption } from '../contract/row-options.ts'
 import { quoted } from '../contract/shell.ts'
 
 /** What `--aggregate` computes of the rows with the same x. */
-export const aggregateFunctions = ['sum', 'mean', 'median', 'min', 'max', 'count', 'first', 'last'] as const
+const aggregateFunctions = ['sum', 'mean', 'median', 'min', 'max', 'count', 'first', 'last'] as const
 
 /** How numbers become colors. */
 export const colorScales = ['linear', 'diverging', 'log', 'steps'] as const
