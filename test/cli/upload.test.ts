@@ -294,3 +294,55 @@ describe('CI systems', () => {
     expect((await run(['upload', 'q.csv', '--provenance'])).code).toBe(2)
   })
 })
+
+describe('--unpivot', () => {
+  it('makes rows of columns, in any form of file, and says so of columns that are years', async () => {
+    const { run } = place('unpivot', {
+      'wide.csv': 'country,code,2019,2020,2021\nNorway,01,1,,3\n"a, ""b""",02,4,5,6\n',
+      'wide.json': '[{"k":"a","t1":1,"t2":2},{"k":"b","t1":3,"t2":4}]',
+    })
+    const noted = await run(['upload', 'wide.csv', '--name', 'wide'])
+    expect(noted.stderr).toContain('add --unpivot 2019-2021 --into year,value')
+    const made = await run([
+      'upload',
+      'wide.csv',
+      '--unpivot',
+      '2019-2021',
+      '--into',
+      'year,value',
+      '--name',
+      'long',
+      '--json',
+      'file',
+    ])
+    expect(JSON.parse(made.stdout)).toEqual([{ file: 'wide.csv' }])
+    const long = 'country,code,year,value\nNorway,01,2019,1\nNorway,01,2020,\nNorway,01,2021,3\n'
+    const rest = '"a, ""b""",02,2019,4\n"a, ""b""",02,2020,5\n"a, ""b""",02,2021,6\n'
+    expect((await run(['cat', 'long'])).stdout.replaceAll('\r', '')).toBe(long + rest)
+    const tried = await run([
+      'upload',
+      'wide.json',
+      '--unpivot',
+      't*',
+      '--into',
+      't,v',
+      '--dry-run',
+      '--json',
+      'rows,columns',
+    ])
+    expect(JSON.parse(tried.stdout)[0].rows).toBe(4)
+  })
+
+  it('is refused without the other, and for columns that are not there', async () => {
+    const { run } = place('unpivot-wrong', { 'a.csv': 'k,x,y\n1,2,3\n' })
+    for (const [args, said] of [
+      [['--unpivot', 'x,y'], 'belong together'],
+      [['--unpivot', 'x,z', '--into', 'a,b'], 'no column of that name'],
+      [['--unpivot', 'x,y', '--into', 'k,b'], 'the file has a column k'],
+      [['--unpivot', 'x,y', '--into', 'a'], 'two columns'],
+    ] as const) {
+      const { code, stderr } = await run(['upload', 'a.csv', ...args])
+      expect([code !== 0, stderr]).toEqual([true, expect.stringContaining(said)])
+    }
+  })
+})

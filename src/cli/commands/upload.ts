@@ -36,6 +36,7 @@ import {
   readingOptionsOf,
   strict,
 } from '../files/parse-options.ts'
+import { unpivoted } from '../files/unpivot.ts'
 import { Progress } from '../output/progress.ts'
 import { chartView, type TableView } from '../output/view.ts'
 import { type Made, uploadedView, uploadFields, uploadOf } from '../upload/done.ts'
@@ -55,6 +56,15 @@ const options = [
   },
   ...keyOptions,
   ...readingOptions,
+  {
+    flags: '--unpivot <columns>',
+    description: 'columns that become rows, as a range or pattern: 2019-2023, temp_*; with --into',
+  },
+  {
+    flags: '--into <name,value>',
+    description:
+      'with --unpivot: the column for their names and the one for their values, such as year,value',
+  },
   allowTypeChange,
   {
     flags: '--plot <type>',
@@ -149,6 +159,7 @@ export const command = defineCommand({
     "mysql -B -e 'select …' | gridline upload - --name orders --on-conflict replace",
     'gridline upload customers.csv --key id            # update rows with the same id, append others',
     'gridline upload sales.csv --plot line --x date --y price --on-conflict replace',
+    'gridline upload population.csv --unpivot 2019-2023 --into year,people',
     'gridline upload sales.csv --on-conflict replace --checks gridline.checks.yml',
     'gridline upload data --delete --plan plan.json    # then: gridline apply plan.json',
     'gridline upload sales.csv --draft pr-123           # readers see nothing of it',
@@ -172,7 +183,8 @@ export const command = defineCommand({
       })
     }
     const expanded = expand(given, options)
-    const { files, skipped, several } = expanded
+    const { skipped, several } = expanded
+    let { files } = expanded
     if (name !== undefined && (several || files.length > 1))
       throw new Problem('usage', '--name can only be used with one file')
     if (files.length === 0 && options.delete) throw noDataFiles(given.join(', '))
@@ -193,8 +205,18 @@ export const command = defineCommand({
       context.messages.note(
         `${counted(skipped.length, 'file')} ${skipped.length === 1 ? 'was' : 'were'} skipped, not data: ${someOf(skipped)}`,
       )
+    const names = new Map<LocalFile, string>()
+    if (options.unpivot !== undefined || options.into !== undefined) {
+      const before = files
+      files = await asRows(context, files, options)
+      for (const [k, local] of files.entries()) names.set(local, before[k].file)
+    }
     const provenance = options.provenance ? provenanceOf(context.environment) : undefined
-    const reading = { ...readingHeaders(options), ...(await checksHeaders(options.checks)) }
+    // What was unpivoted is CSV, with the types that are given.
+    const reading = {
+      ...readingHeaders(options.unpivot === undefined ? options : { column: options.column }),
+      ...(await checksHeaders(options.checks)),
+    }
     const maxShrink = options.maxShrink === undefined ? undefined : percent('--max-shrink', options.maxShrink)
     const isBatch = several || files.length > 1
     const total = isBatch && !dryRun ? totalOf(context, files) : undefined
@@ -224,7 +246,10 @@ export const command = defineCommand({
       const result = plot === undefined ? made : await plotOf(context, made, plot, options)
       if (provenance && plot !== undefined) await recordProvenance(context, result as Made, provenance)
       const { filename } = result as Made
-      return [{ ...result, file: local.file, path: pathOf(local, options.folder, filename) }]
+      noteYears(context, result as Partial<Made>, options)
+      return [
+        { ...result, file: names.get(local) ?? local.file, path: pathOf(local, options.folder, filename) },
+      ]
     }
     const view = dryRun ? previewView : plot === undefined ? uploadedView : chartedView
     const isFirst = !isBatch
@@ -255,6 +280,36 @@ export const command = defineCommand({
     return { many: [...done.many, ...removed], failures: done.failures, view, exit: exitOf(done.many) }
   },
 })
+
+/** Columns that are years, at least, of which it is said that they can be rows. */
+const LEAST_YEARS = 3
+
+/** Says how columns that are years become rows. */
+function noteYears(context: Context, { cols = [] }: Partial<Made>, { plot, onConflict }: Options): void {
+  const years = cols.filter(({ name }) => /^(?:1[5-9]|20)\d\d$/.test(name)).map(({ name }) => name)
+  if (years.length < LEAST_YEARS || plot !== undefined || onConflict !== undefined) return
+  context.messages.note(
+    `columns are years; to have a row for each, add --unpivot ${years[0]}-${years.at(-1)} --into year,value`,
+  )
+}
+
+/** The files with columns as rows: see `--unpivot`. Throws `usage`. */
+async function asRows(context: Context, files: readonly LocalFile[], options: Options): Promise<LocalFile[]> {
+  const { unpivot, into, plan } = options
+  if (unpivot === undefined || into === undefined)
+    throw new Problem('usage', '--unpivot and --into belong together', {
+      hint: 'For example: --unpivot 2019-2023 --into year,value',
+    })
+  if (plan !== undefined || options.delete)
+    throw new Problem('usage', '--unpivot cannot be used with --plan or --delete')
+  const made: LocalFile[] = []
+  for (const local of files)
+    made.push({
+      ...local,
+      file: await unpivoted(context, local.file, { columns: unpivot, into }, { ...options, column: [] }),
+    })
+  return made
+}
 
 async function savePlan(
   context: Context,
