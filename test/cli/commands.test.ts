@@ -398,7 +398,7 @@ describe('settings', () => {
       GRIDLINE_FORMAT: 'tsv',
     })
     expect(stdout).toBe(
-      'url\thttp://from.env\tenvironment GRIDLINE_URL\nuser\t\tdefault\napi_key\t\tdefault\nca_file\t\tdefault\nformat\ttsv\tenvironment GRIDLINE_FORMAT\ntheme\t\tdefault\nprofile\tdefault\tdefault\n',
+      'url\thttp://from.env\tenvironment GRIDLINE_URL\nuser\t\tdefault\napi_key\t\tdefault\nca_file\t\tdefault\nformat\ttsv\tenvironment GRIDLINE_FORMAT\ntheme\t\tdefault\nlocale\t\tdefault\nprofile\tdefault\tdefault\n',
     )
   })
 

@@ -326,6 +326,8 @@ describe('--unpivot', () => {
       't*',
       '--into',
       't,v',
+      '--name',
+      'tried',
       '--dry-run',
       '--json',
       'rows,columns',
