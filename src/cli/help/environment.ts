@@ -10,6 +10,7 @@ export const environmentTable: Readonly<Record<string, string>> = {
   GRIDLINE_KEYCHAIN: 'off keeps API keys in the settings file, not in the keychain of the system',
   GRIDLINE_FORMAT: 'output format of lists: table, tsv, csv, json or ndjson',
   GRIDLINE_THEME: 'the theme of new charts: a name or a file; see gridline theme list',
+  GRIDLINE_LOCALE: 'the language of new charts, such as de',
   GRIDLINE_DEBUG:
     '1 prints stack traces of errors; http prints each request and response to stderr, without secrets',
   GRIDLINE_NO_UPDATE_NOTICE: '1 turns off the notice of newer versions, and asking npm for them',
