@@ -96,8 +96,8 @@ onBothStores('drafts', (test) => {
       [undefined, 'alice', 'bob'],
     ])
       for (const user of order) {
-        expect([user, (await ys(user, before)).includes('111')]).toEqual([user, user !== undefined])
-        expect([user, (await ys(user, 'pr-1')).includes('333')]).toEqual([user, user === 'alice'])
+        expect([user, (await ys(user, before)).includes('[111]')]).toEqual([user, user !== undefined])
+        expect([user, (await ys(user, 'pr-1')).includes('[333]')]).toEqual([user, user === 'alice'])
         const page = await ask(
           user,
           'GET',
