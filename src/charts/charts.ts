@@ -66,6 +66,13 @@ export async function chartOf(
     throw new Problem('usage', '--trend linear needs numbers or dates on the x axis', {
       hint: 'Labels have no distance from each other. --trend mean:3 follows the points in their order.',
     })
+  if (options.y2 !== undefined && (options.stack === 'center' || chart.isAcross(options)))
+    throw new Problem(
+      'usage',
+      `--y2 cannot be used with ${options.stack === 'center' ? '--stack center' : '--x columns'}`,
+    )
+  if (chart.isAcross(options) && !aggregate && (hasTrait(type, 'single') || hasTrait(type, 'joined')))
+    await values.assertOneRow(columnNames(options.y ?? '', chart.names)[0], by, ...facets, columns.animate)
   if (options.stack === 'center' && (isFaceted || columns.animate))
     throw new Problem('usage', '--stack center cannot be used with --facet or --animate')
   if (isFaceted && columns.animate)
@@ -86,7 +93,7 @@ export async function chartOf(
 
   if (x) await values.assertMarked(x)
   await values.assertHighlighted(by, x, ys)
-  if (x) await values.assertPlaced(x)
+  if (x) await values.assertPlaced(x.type === 'text' || !by ? x : by)
   const layout = layoutOf(type, options, columns, isMap)
   const isUnsorted =
     hasTrait(type, 'joined') && !by && !dash && !isFaceted && !aggregate && (await values.isUnsorted(x))
@@ -191,7 +198,7 @@ async function columnsOf(chart: Chart, type: ChartType, options: ChartOptions): 
   const isCount = aggregate === 'count' && !hasTrait(type, 'cells')
   const place = async (flag: '--lat' | '--lon', name: string | undefined, pattern: RegExp) =>
     type === 'map' ? await chart.number(flag, name ?? chart.nameLike(flag, pattern)) : undefined
-  const ys = await chart.yColumns(options.y, isAxis, isCount)
+  const ys = inOrder(await chart.yColumns(options.y, isAxis, isCount), options)
   return {
     ...(isAcross ? chart.across(ys) : { x, ys }),
     z: await chart.number('--z', options.z),
@@ -212,6 +219,15 @@ async function columnsOf(chart: Chart, type: ChartType, options: ChartOptions): 
     lat: await place('--lat', options.lat, /^(lat|latitude)$/i),
     lon: await place('--lon', options.lon, /^(lon|lng|long|longitude)$/i),
   }
+}
+
+/** The columns of --y in the order of --order, if it names them. */
+function inOrder(ys: Column[], { order, by }: ChartOptions): Column[] {
+  const names = order === undefined || by !== undefined ? [] : columnNames(order)
+  const isNamed = ({ name }: Column): boolean => names.includes(name)
+  if (!names.every((name) => ys.some((column) => column.name === name))) return ys
+  const named = ys.filter(isNamed).sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name))
+  return [...named, ...ys.filter((column) => !isNamed(column))]
 }
 
 /** Throws if the chart would draw several rows as one, or more labels than anybody reads. */

@@ -76,7 +76,7 @@ export const makers: Record<ChartType, Maker> = {
       throw new Problem('usage', 'a bump ranks one column of --y among the series of --by')
     const data = each(() => ({ type: 'scatter', mode: 'lines+markers', marker: { size: 9 } }))
     return {
-      data: data.map((trace) => ({ ...trace, transforms: [{ type: 'rank' }, ...transforms] })),
+      data: data.map((trace) => ({ ...trace, transforms: ranked(transforms as Attributes[]) })),
       layout: { ...layout, yaxis: { title: { text: 'rank' }, autorange: 'reversed' } },
     }
   },
@@ -258,7 +258,7 @@ export const makers: Record<ChartType, Maker> = {
             thetasrc: chart.reference(x),
             rsrc: reference,
           },
-          transforms: [{ type: 'sectors' }, ...own, ...(isClassed ? [classes] : []), sum],
+          transforms: [{ type: 'sectors', of: x.name }, ...own, ...(isClassed ? [classes] : []), sum],
         },
       ],
       layout: {
@@ -474,6 +474,12 @@ const GEO = {
   showcountries: true,
   showcoastlines: false,
   showframe: false,
+}
+
+/** Transforms with the ranks of what is drawn: after columns have become rows. */
+function ranked(transforms: readonly Attributes[]): Attributes[] {
+  const isMelt = ({ type }: Attributes): boolean => type === 'melt'
+  return [...transforms.filter(isMelt), { type: 'rank' }, ...transforms.filter((one) => !isMelt(one))]
 }
 
 const COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')

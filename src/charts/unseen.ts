@@ -22,12 +22,20 @@ function isMissing(value: unknown): boolean {
 /** Lists of which each row must have a value, and what a row without one lacks. */
 type Needed = [lists: unknown[], what: string][]
 
+/** Whether an axis has labels. A slope has the moments of its dates or numbers as labels. */
+function hasLabels(layout: Attributes, letter: 'x' | 'y', id: unknown): boolean {
+  if (layout[`${letter}axis${String(id ?? letter).slice(1)}`]?.type !== 'category') return false
+  const { columns = [], options = {} }: Attributes = layout.meta?.spec ?? {}
+  const x =
+    layout.meta?.chart === 'slope' ? columns.find(({ name }: Attributes) => name === options.x) : undefined
+  return x === undefined || x.type === 'text' || x.type === 'boolean'
+}
+
 /** What rows of a type need to be drawn. Labels need nothing: rows without one have the label `(none)`. */
 function neededBy(trace: Attributes, layout: Attributes): Needed {
   const { x, y, color }: Record<string, string | undefined> = layout.meta?.spec?.options ?? {}
   const word = (name: unknown, usual: string): string => (typeof name === 'string' ? spoken(name) : usual)
-  const isLabels = (letter: 'x' | 'y'): boolean =>
-    layout[`${letter}axis${String(trace[`${letter}axis`] ?? letter).slice(1)}`]?.type === 'category'
+  const isLabels = (letter: 'x' | 'y'): boolean => hasLabels(layout, letter, trace[`${letter}axis`])
   const axis = (letter: 'x' | 'y', name: unknown): Needed =>
     isLabels(letter) ? [] : [[[trace[letter]], word(name, letter)]]
   const value = word(y && columnNames(y).length === 1 ? columnNames(y)[0] : trace.name, 'a value')
@@ -37,7 +45,12 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
     case 'ohlc':
       return [...axis('x', x), [[trace.open, trace.high, trace.low, trace.close], 'all prices']]
     case 'scattergeo':
-      return [[[trace.lat, trace.lon], 'a place']]
+      return [
+        [[trace.lat, trace.lon], 'a place'],
+        ...(trace.marker?.sizeref === undefined
+          ? []
+          : ([[[trace.marker.size], word(layout.meta?.spec?.options?.size, 'size')]] satisfies Needed)),
+      ]
     case 'choropleth':
       return [
         [[trace.locations], word(x, 'a place')],
@@ -55,10 +68,10 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
     case 'histogram2d':
       return [...axis('x', x), ...axis('y', y)]
     case 'histogram':
-      return axis('x', x ?? trace.name)
+      return axis('x', trace.name ?? x)
     case 'box':
     case 'violin':
-      return [[[trace.y], value]]
+      return [...axis('x', x), [[trace.y], value]]
     case 'pie':
       return [[[trace.values], value]]
     case 'scatterpolar':
@@ -73,6 +86,7 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
     case 'sankey':
       return [[[trace.link?.source, trace.link?.target, trace.link?.value], 'both ends and a value']]
     case 'bar':
+      if (layout.meta?.chart === 'dumbbell') return axis('x', x)
       if (listOf(trace.base).length > 0) return [[[trace.base, trace.y], 'both ends'], ...axis('x', x)]
       return axis('x', x)
     case 'scatter':
@@ -82,7 +96,17 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
       const isPoint = mode === 'markers' && !isLabels('x')
       const angle = word(layout.meta?.spec?.options?.angle, 'a direction')
       const isTurned: Needed = listOf(trace.marker?.angle).length > 0 ? [[[trace.marker.angle], angle]] : []
-      return [...axis('x', x), ...(isPoint ? ([[[trace.y], value]] satisfies Needed) : []), ...isTurned]
+      const isSized: Needed =
+        trace.marker?.sizeref === undefined
+          ? []
+          : [[[trace.marker.size], word(layout.meta?.spec?.options?.size, 'size')]]
+      const isSpread = layout.meta?.chart === 'density' || layout.meta?.chart === 'ecdf'
+      return [
+        ...axis('x', isSpread ? trace.name : x),
+        ...isSized,
+        ...(isPoint ? ([[[trace.y], value]] satisfies Needed) : []),
+        ...isTurned,
+      ]
     }
     default:
       return []
@@ -138,7 +162,7 @@ const PLACED: ReadonlySet<string> = new Set(['scatter', 'scattergl', 'bar', 'wat
 /** A trace without the rows that have no place on an axis of numbers or dates: they are in no line, and on no axis. */
 export function placed(trace: Attributes, layout: Attributes): Attributes {
   const { type = 'scatter', x, xaxis = 'x', orientation, meta } = trace
-  const isAxis = layout[`xaxis${String(xaxis).slice(1)}`]?.type !== 'category'
+  const isAxis = !hasLabels(layout, 'x', xaxis)
   const values = Array.from(listOf(x))
   if (!PLACED.has(type) || orientation === 'h' || !isAxis || meta?.isBand || !values.some(isMissing))
     return trace
@@ -162,12 +186,11 @@ export function unseenIn({ data, layout }: Figure): { unseen: string[]; remarks:
   const { notShown, isCounted, spec } = layout.meta ?? {}
   const unseen = [...Array.from(listOf(notShown), String)]
   if (isCounted !== true) unseen.push(...missingIn({ data, layout }))
-  let [unsized, negative, notAbove] = [0, 0, 0]
+  let [negative, notAbove] = [0, 0]
   const cut = new Map<string, number>()
   for (const trace of data) {
     for (const size of trace.marker?.sizeref === undefined ? [] : Array.from(listOf(trace.marker?.size)))
-      if (typeof size !== 'number') unsized++
-      else if (size < 0) negative++
+      if (typeof size === 'number' && size < 0) negative++
     for (const letter of ['x', 'y'] as const) {
       const axis = layout[`${letter}axis${String(trace[`${letter}axis`] ?? letter).slice(1)}`]
       if (axis?.type === 'log')
@@ -177,7 +200,6 @@ export function unseenIn({ data, layout }: Figure): { unseen: string[]; remarks:
       countCut(trace[letter], axis, spec?.options, cut)
     }
   }
-  if (unsized > 0) unseen.push(`${counted(unsized, 'row')} without size`)
   if (negative > 0) unseen.push(`${counted(negative, 'row')} with a size below zero`)
   if (notAbove > 0) unseen.push(`${counted(notAbove, 'value')} not above zero`)
   for (const [where, count] of cut) unseen.push(`${counted(count, 'value')} ${where}`)
@@ -187,7 +209,7 @@ export function unseenIn({ data, layout }: Figure): { unseen: string[]; remarks:
     0,
   )
   const start = data.some(isFromZero) && cutEnd(layout, data)
-  const zeros = missingInAreas(data)
+  const zeros = missingInAreas(data, hasLabels(layout, 'x', undefined))
   return {
     unseen,
     remarks: [
@@ -230,20 +252,15 @@ function countCut(
 }
 
 /** Places of stacked areas at which a series has no value: it is drawn as zero there. */
-function missingInAreas(data: readonly Attributes[]): number {
+function missingInAreas(data: readonly Attributes[], isLabels: boolean): number {
+  const isPlace = (place: unknown): boolean => isLabels || !isMissing(place)
   const areas = data.filter(({ stackgroup, hoverinfo }) => stackgroup !== undefined && hoverinfo !== 'skip')
   if (areas.length < 2) return 0
-  const places = new Set(
-    areas.flatMap(({ x }) =>
-      Array.from(listOf(x))
-        .filter((place) => !isMissing(place))
-        .map(String),
-    ),
-  )
+  const places = new Set(areas.flatMap(({ x }) => Array.from(listOf(x)).filter(isPlace).map(String)))
   return areas.reduce((sum, { x, y }) => {
     const own = new Set(
       Array.from(listOf(x))
-        .filter((place, k) => !isMissing(place) && !isMissing(listOf(y)[k]))
+        .filter((place, k) => isPlace(place) && !isMissing(listOf(y)[k]))
         .map(String),
     )
     // A series without any value is not drawn.

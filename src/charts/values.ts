@@ -99,7 +99,7 @@ export class ChartValues {
         `${what} shows parts of a whole, and column ${below.name} has values below zero (${below.min})`,
         {
           field: below.name,
-          hint: `Use --type bar, or choose rows with --where '${nameText(below.name)} >= 0'.`,
+          hint: `Use ${what.startsWith('--') ? '--stack normal' : '--type bar'}, or choose rows with --where '${nameText(below.name)} >= 0'.`,
         },
       )
   }
@@ -225,6 +225,17 @@ export class ChartValues {
     })
   }
 
+  /** Throws if several rows would be drawn at the names of columns, in one series. `first`: one of these columns. */
+  async assertOneRow(first: string, ...groups: readonly (Column | undefined)[]): Promise<void> {
+    const known = groups.flatMap((column) => column ?? [])
+    const [found] = await this.described([first])
+    if (known.length > 0) await this.assertSingle(known[0], ...known.slice(1))
+    else if (found && found.rows > 1)
+      throw new Problem('bad_data', `--x columns: ${found.rows} rows would be drawn as one series`, {
+        hint: 'Add --by COLUMN for a series of each row, or --aggregate sum (or mean, count …).',
+      })
+  }
+
   /** Whether the points of a line must be put in order. */
   async isUnsorted(x: Column | undefined): Promise<boolean> {
     this.facts.isUnsorted ??= await this.findUnsorted(x)
@@ -274,7 +285,17 @@ export class ChartValues {
   /** Throws if --note or --order names a label that no row has. */
   async assertPlaced({ name, type }: Column): Promise<void> {
     const { note = [], order } = this.options
-    if (type !== 'text' || this.virtual.has(name)) return
+    if (this.virtual.has(name)) return
+    if (
+      type !== 'text' &&
+      order !== undefined &&
+      !columnNames(order).every((label) => columnNames(this.options.y ?? '').includes(label))
+    )
+      throw new Problem(
+        'usage',
+        `--order ${order}: the x axis has no labels, and there are no series of these names`,
+      )
+    if (type !== 'text') return
     for (const one of note) await this.assertIn(name, (one.split(',')[0] ?? '').trim(), `--note ${one}`)
     for (const label of order === undefined ? [] : columnNames(order))
       await this.assertIn(name, label, `--order ${order}`)

@@ -194,7 +194,11 @@ it('whole numbers have whole ticks, and years no commas', () => {
     },
     { scheme: 'light', width: 640, height: 400 },
   )
-  expect([layout.xaxis.nticks, layout.xaxis.tickformat, layout.yaxis.nticks]).toEqual([6, 'd', 5])
+  expect([layout.xaxis.tickvals, layout.xaxis.tickformat, layout.yaxis.nticks]).toEqual([
+    [2000, 2001, 2002, 2003, 2004],
+    'd',
+    5,
+  ])
 })
 
 it('labels of bars that fit are all shown', () => {

@@ -264,7 +264,7 @@ export function showBothSides(layout: Attributes, axis: 'xaxis' | 'yaxis', most:
     (_, k) => (k - Math.floor(most / step)) * step,
   )
   const ticktext = ticks.map((tick) =>
-    Math.abs(Number(tick.toPrecision(6))).toLocaleString(localeIn(layout.meta)),
+    Math.abs(tick).toLocaleString(localeIn(layout.meta), { maximumSignificantDigits: 6 }),
   )
   layout[axis] = { tickmode: 'array', tickvals: ticks, ticktext, ...layout[axis] }
 }

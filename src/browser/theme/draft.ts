@@ -91,7 +91,15 @@ export function shortened(text: string, most: number, size = TEXT_PIXELS): strin
   if (widthOf(text, size) <= most) return text
   let end = text.length - 1
   while (end > 1 && widthOf(`${text.slice(0, end)}…`, size) > most) end--
-  return `${text.slice(0, end).trimEnd()}…`
+  return `${beginningOf(text, end)}…`
+}
+
+/** The beginning of a text, without half of an escaped character at its end. */
+function beginningOf(text: string, end: number): string {
+  return text
+    .slice(0, end)
+    .replace(/&[a-z]{0,5}$/, '')
+    .trimEnd()
 }
 
 /** Texts that are kept apart: of more, nobody reads all. */
@@ -112,7 +120,9 @@ export function shortenedApart(texts: readonly string[], most: number): string[]
     for (let start = Math.min(5, Math.floor(text.length / 3)); start >= 0; start--) {
       // As much of the end as there is room for, or from where the text differs from the others.
       for (let from = start + 1; from < text.length; from++) {
-        const cut = `${text.slice(0, start).trimEnd()}…${text.slice(from).trimStart()}`
+        // Not within an escaped character.
+        if (/&[a-z]{0,5}$/.test(text.slice(0, from)) && /^[a-z]{0,5};/.test(text.slice(from))) continue
+        const cut = `${beginningOf(text, start)}…${text.slice(from).trimStart()}`
         if (widthOf(cut) > most) continue
         const isOwn = !taken.has(cut) && others.every((other) => !other.endsWith(text.slice(from)))
         if (isOwn) taken.add(cut)

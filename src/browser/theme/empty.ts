@@ -18,7 +18,8 @@ export function sayEmpty(draft: Draft): void {
   if (shown.length === data.length) return
   // Without their cells, their axes stay.
   draft.data = data.map((trace) =>
-    (Object.hasOwn(CELLS, String(trace.type)) || trace.type === 'sankey') && !shown.includes(trace)
+    (Object.hasOwn(CELLS, String(trace.type)) || trace.type === 'sankey' || trace.type === 'funnel') &&
+    !shown.includes(trace)
       ? { type: 'scatter', x: [], y: [] }
       : trace,
   )

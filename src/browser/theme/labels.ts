@@ -27,6 +27,9 @@ export function writeLabels(draft: Draft): void {
           typeof one === 'string' ? asWritten(one) : key === 'theta' ? (one ?? NO_LABEL) : one,
         )
     if (trace.type === 'treemap' || trace.type === 'sunburst') trace.labels = written(trace.labels, undefined)
+    for (const part of ['header', 'cells'])
+      if (trace.type === 'table' && Array.isArray(trace[part]?.values))
+        trace[part] = { ...trace[part], values: cellsOf(trace[part].values) }
     if (trace.type === 'sankey') trace.node = { ...trace.node, label: written(trace.node?.label, undefined) }
     for (const [letter, other] of [
       ['x', 'y'],
@@ -52,6 +55,13 @@ export function writeLabels(draft: Draft): void {
         }
         return moved
       })
+}
+
+/** Texts of a table, and lists of them, as they are. */
+function cellsOf(values: unknown[]): unknown[] {
+  return values.map((one) =>
+    Array.isArray(one) ? cellsOf(one) : typeof one === 'string' ? asWritten(one) : (one ?? ''),
+  )
 }
 
 /** An axis, or a scale of colors, with its title and the unit of its numbers as they are. */

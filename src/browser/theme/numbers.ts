@@ -21,13 +21,27 @@ export function formatNumbers({ data, layout }: Draft): void {
       if (data.some(({ type }) => type === 'histogram')) layout[key] = { separatethousands: true, ...axis }
       continue
     }
-    const { values, isWhole, span } = largest
+    const { values, isWhole, span, low } = largest
+    // Whole numbers side by side have a tick each; sums of a y axis go beyond them.
+    const isEach =
+      isWhole &&
+      span < FEW_WHOLE &&
+      axis.type !== 'log' &&
+      (key.startsWith('x') || layout.meta.chart === 'bump')
     const isYears = isWhole && key.startsWith('x') && largest.least >= 1000 && values < 3000
     layout[key] = {
       // Smaller whole numbers of a x axis may be years.
       ...((key.startsWith('y') || values >= 10_000) && { separatethousands: true }),
       // Between whole numbers there is nothing: there are not more ticks than numbers, whatever the axis shows.
-      ...(isWhole && span < FEW_WHOLE && axis.type !== 'log' && { nticks: Math.max(2, Math.ceil(span) + 2) }),
+      ...(isEach &&
+        axis.range === undefined && {
+          tickmode: 'array',
+          tickvals: Array.from({ length: span + 1 }, (_, k) => low + k),
+        }),
+      ...(isWhole &&
+        !isEach &&
+        span < FEW_WHOLE &&
+        axis.type !== 'log' && { nticks: Math.max(2, Math.ceil(span) + 2) }),
       ...(isYears && { tickformat: 'd' }),
       ...numbersUpTo(values, layout),
       ...(axis.type === 'log' && { dtick: logTick(values, largest.least) }),
@@ -139,7 +153,7 @@ function hoverFormat(values: number, isWhole: boolean, isX: boolean): string {
 function largestOn(
   data: readonly Attributes[],
   axis: string,
-): { values: number; least: number; isWhole: boolean; span: number } | undefined {
+): { values: number; least: number; isWhole: boolean; span: number; low: number } | undefined {
   const letter = axis[0] as 'x' | 'y'
   const id = axis.replace('axis', '')
   let values = -1
@@ -158,7 +172,7 @@ function largestOn(
       if (number > high) high = number
     }
   }
-  return values < 0 ? undefined : { values, least, isWhole, span: high - low }
+  return values < 0 ? undefined : { values, least, isWhole, span: high - low, low }
 }
 
 const known = new Map<string, Record<string, string>>()

@@ -164,7 +164,12 @@ function scaledAs(
     holder:
       path === undefined
         ? {}
-        : { color: logarithms, opacity: logarithms.map((value) => (value === null ? 0 : 0.8)) },
+        : {
+            color: logarithms,
+            opacity: [...listOf(values)].map((value) =>
+              typeof value !== 'number' ? 0.35 : value > 0 ? 0.8 : 0,
+            ),
+          },
     colorbar: { tickmode: 'array', tickvals, ticktext },
     trace: path === undefined ? { z: logarithms, ...own } : {},
   }

@@ -124,14 +124,17 @@ export function links(trace: Attributes): void {
 const POINTS_OF_COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
 
 /** Directions in degrees become points of the compass; labels stay as they are. */
-export function sectors(trace: Attributes): void {
+export function sectors(trace: Attributes, transform: Transform): void {
   if (!Array.isArray(trace.theta)) return
-  // Beside directions in degrees, a missing one is no direction.
-  if (trace.theta.some((value: unknown) => typeof value === 'number'))
-    takeRows(
-      trace,
-      [...trace.theta.keys()].filter((k) => typeof trace.theta[k] === 'number'),
-    )
+  const { theta } = trace
+  const isDegrees = theta.some((value: unknown) => typeof value === 'number')
+  const isDirection = (k: number): boolean =>
+    isDegrees ? typeof theta[k] === 'number' : (theta[k] ?? '') !== ''
+  const rows: number[] = [...theta.keys()].filter(isDirection)
+  const lost = theta.length - rows.length
+  if (lost > 0)
+    transform.unseen = `${counted(lost, 'row')} without ${String(transform.of ?? 'a direction').replaceAll('_', ' ')}`
+  takeRows(trace, rows)
   const size = 360 / POINTS_OF_COMPASS.length
   trace.theta = trace.theta.map((value: unknown) =>
     typeof value === 'number' && Number.isFinite(value)
