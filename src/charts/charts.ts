@@ -93,7 +93,7 @@ export async function chartOf(
 
   if (x) await values.assertMarked(x)
   await values.assertHighlighted(by, x, ys)
-  if (x) await values.assertPlaced(x.type === 'text' || !by ? x : by)
+  if (x) await values.assertPlaced(x, by)
   const layout = layoutOf(type, options, columns, isMap)
   const isUnsorted =
     hasTrait(type, 'joined') && !by && !dash && !isFaceted && !aggregate && (await values.isUnsorted(x))

@@ -282,23 +282,21 @@ export class ChartValues {
     }
   }
 
-  /** Throws if --note or --order names a label that no row has. */
-  async assertPlaced({ name, type }: Column): Promise<void> {
-    const { note = [], order } = this.options
-    if (this.virtual.has(name)) return
-    if (
-      type !== 'text' &&
-      order !== undefined &&
-      !columnNames(order).every((label) => columnNames(this.options.y ?? '').includes(label))
-    )
+  /** Throws if --note or --order names a label that no row has. `by`: the column of the series, without labels on x. */
+  async assertPlaced(x: Column, by: Column | undefined): Promise<void> {
+    const { note = [], order, y = '' } = this.options
+    if (x.type === 'text' && !this.virtual.has(x.name))
+      for (const one of note) await this.assertIn(x.name, (one.split(',')[0] ?? '').trim(), `--note ${one}`)
+    if (order === undefined) return
+    const labels = columnNames(order)
+    const among = x.type === 'text' ? x : by
+    if (among?.type === 'text' && !this.virtual.has(among.name))
+      for (const label of labels) await this.assertIn(among.name, label, `--order ${order}`)
+    else if (!among && !labels.every((label) => columnNames(y).includes(label)))
       throw new Problem(
         'usage',
         `--order ${order}: the x axis has no labels, and there are no series of these names`,
       )
-    if (type !== 'text') return
-    for (const one of note) await this.assertIn(name, (one.split(',')[0] ?? '').trim(), `--note ${one}`)
-    for (const label of order === undefined ? [] : columnNames(order))
-      await this.assertIn(name, label, `--order ${order}`)
   }
 
   /** Throws if --highlight names no series, and no label of an axis without series. */

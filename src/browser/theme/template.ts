@@ -56,6 +56,8 @@ export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look):
         linecolor: soft,
         ticks: 'outside',
         gridcolor: line,
+        // The last label is half outside of the plot: it has a margin.
+        ticklabeloverflow: 'allow',
         ...(isNarrow && { nticks: 5 }),
       },
       yaxis: {
