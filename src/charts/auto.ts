@@ -361,7 +361,8 @@ function yFor(
       .map(({ name }) => nameInList(name))
       .join(',')
   if (free.length === 0) return undefined
-  if (hasTrait(type, 'two y')) return free.length < 2 ? undefined : free.slice(0, 2).map(nameInList).join(',')
+  if (hasTrait(type, 'two y') || (type === 'pyramid' && by === undefined))
+    return free.length < 2 ? undefined : free.slice(0, 2).map(nameInList).join(',')
   const isSeveral = type === 'parallel' || type === 'splom' || (hasTrait(type, 'joined') && by === undefined)
   const most = type === 'parallel' ? 12 : type === 'splom' ? 5 : isSeveral ? MOST_LINES : 1
   return free.slice(0, most).map(nameInList).join(',')

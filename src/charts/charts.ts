@@ -75,6 +75,7 @@ export async function chartOf(
     await values.assertOneRow(columnNames(options.y ?? '', chart.names)[0], by, ...facets, columns.animate)
   if (options.stack === 'center' && (isFaceted || columns.animate))
     throw new Problem('usage', '--stack center cannot be used with --facet or --animate')
+  if (type === 'pyramid' && by) await values.assertTwoSides(by)
   if (isFaceted && columns.animate)
     throw new Problem('usage', '--facet and --animate cannot be used together')
   const isMap = hasTrait(type, 'cells') && (options.color !== undefined || aggregate === 'count')

@@ -138,11 +138,13 @@ export const makers: Record<ChartType, Maker> = {
     const [start, end] = endsOf('timeline', parts)
     const { layout, axis, columns } = parts
     const isTime = ({ type }: Column): boolean => type === 'date' || type === 'datetime'
-    const other = [start, end].find((column) => !isTime(column) && column.type !== 'empty')
-    if (other)
-      throw new Problem('usage', `--y ${other.name}: a timeline is from dates to dates`, {
-        hint: 'Of numbers, use --type range.',
-      })
+    // Years are numbers: both ends are, or both are dates.
+    const kinds = [start, end].filter(({ type }) => type !== 'empty')
+    if (!kinds.every(isTime) && !kinds.every(({ type }) => type === 'number'))
+      throw new Problem(
+        'usage',
+        `--y ${start.name},${end.name}: a timeline is from dates to dates, or from years to years`,
+      )
     const { title: _, ...dates } = { ...axis(end), ...axis(start) }
     const shown = {
       ...layout,
@@ -155,13 +157,20 @@ export const makers: Record<ChartType, Maker> = {
   },
   pyramid: (parts) => {
     const { each, layout, columns } = parts
-    if (columns.ys.length !== 2)
-      throw new Problem('usage', 'a pyramid needs two columns with --y, one for each side')
+    if (columns.ys.length !== (columns.by ? 1 : 2))
+      throw new Problem('usage', 'a pyramid needs two columns with --y, one for each side, or one and --by')
     const [left, right] = each(() => ({ type: 'bar' }))
+    const shape = { ...layout, barmode: 'relative', meta: { ...layout.meta, horizontal: true } }
+    if (columns.by) {
+      const sides = (left.transforms as Attributes[]).map((one) =>
+        one.type === 'groupby' ? { ...one, sides: true } : one,
+      )
+      return { data: [{ ...left, hovertemplate: '%{y}: %{customdata}', transforms: sides }], layout: shape }
+    }
     const hover = { hovertemplate: '%{y}: %{customdata}' }
     return {
       data: [{ ...left, ...hover, transforms: [...(left.transforms ?? []), { type: 'negate' }] }, right],
-      layout: { ...layout, barmode: 'relative', meta: { ...layout.meta, horizontal: true } },
+      layout: shape,
     }
   },
   box: ({ each, layout }) => ({ data: each(() => ({ type: 'box' })), layout }),

@@ -77,7 +77,7 @@ const rows = {
     ['rangeX', 'rangeY', 'mark', 'band', 'note', 'text', 'order', 'by', 'top'],
     ...(['two y', 'axis y'] as const),
   ],
-  pyramid: [['formatY', 'unit', 'text', 'aggregate'], 'whole', 'single', 'two y'],
+  pyramid: [['formatY', 'unit', 'text', 'aggregate', 'by'], 'whole', 'single'],
   lollipop: [[...AXES, ...GROUPS, ...SUMS, 'text', 'labels', 'horizontal', 'order'], 'from zero', 'single'],
   box: [BOXES, 'optional x', 'known by traces'],
   violin: [BOXES, 'optional x', 'known by traces'],

@@ -225,6 +225,20 @@ export class ChartValues {
     })
   }
 
+  /** Throws if a column has not the two values that two sides need. */
+  async assertTwoSides({ name }: Column): Promise<void> {
+    const found = await this.distinct(name, true)
+    if (found && found.distinct > 2)
+      throw new Problem(
+        'bad_data',
+        `--by ${name}: a pyramid has two sides, and the column has ${found.distinct} values`,
+        {
+          field: name,
+          hint: 'Choose two of them with --where.',
+        },
+      )
+  }
+
   /** Throws if several rows would be drawn at the names of columns, in one series. `first`: one of these columns. */
   async assertOneRow(first: string, ...groups: readonly (Column | undefined)[]): Promise<void> {
     const known = groups.flatMap((column) => column ?? [])

@@ -12,7 +12,7 @@ const day = (k: number): string => new Date(Date.UTC(2024, 0, 1 + k)).toISOStrin
 const month = (k: number): string => new Date(Date.UTC(2022, k, 1)).toISOString().slice(0, 10)
 const CITIES = ['Oslo', 'Rome', 'New York', 'Tokyo', 'Paris', 'Rio de Janeiro']
 
-/** The tables of the gallery, as CSV. All are made up but `population`: United Nations, World Population Prospects 2022. */
+/** The tables of the gallery, as CSV. All are made up but `population` (United Nations, World Population Prospects 2022) and `reigns` (kings and queens of Great Britain). */
 export const tables: Record<string, string> = {
   sales: csv(
     'month,Oslo,Bergen,Tromsø',
@@ -171,6 +171,12 @@ export const tables: Record<string, string> = {
       Math.round(120 + 60 * Math.sin(k / 58) + 40 * Math.abs(noise(k)) - (k % 7 > 4 ? 50 : 0)),
     ]),
   ),
+  reigns: csv('name,from,to', [
+    ['Anne', 1702, 1714],
+    ['George I', 1714, 1727],
+    ['George II', 1727, 1760],
+    ['George III', 1760, 1820],
+  ]),
   energy: csv('from,to,twh', [
     ['Coal', 'Power', 40],
     ['Gas', 'Power', 30],
@@ -340,6 +346,7 @@ export const gallery: readonly Example[] = [
   ),
   of('timeline', 'projects', { x: 'project', y: 'start,end', by: 'team' }, 'From one day to another.'),
   of('pyramid', 'ages', { x: 'age', y: 'men,women' }, 'Two groups, back to back.'),
+  of('timeline', 'reigns', { x: 'name', y: 'from,to' }, 'From one year to another.', 'timeline-years'),
   of('radar', 'skills', { x: 'skill', y: '2023,2024' }, 'Several numbers of few things.'),
   of('pie', 'fruit', { x: 'fruit', y: 'kg' }, 'Parts of a whole: the six largest, and all others as one.'),
   of('donut', 'fruit', { x: 'fruit', y: 'kg' }, 'The same with a hole.'),

@@ -180,7 +180,7 @@ const INTRODUCTION = `# Charts
 
 Every type of chart that \`--plot\` and \`--type\` make from the columns of a table, with its command. The pictures are drawn by the tests of the repository. Options that all types share, such as \`--where\`, \`--title\` and \`--per\`, are in the [guide](guide.md#create-plots); \`gridline help upload\` lists them all.
 
-The tables are made up, except \`population\`: United Nations, World Population Prospects 2022.
+The tables are made up, except \`population\` (United Nations, World Population Prospects 2022) and \`reigns\` (kings and queens of Great Britain).
 `
 
 const docs = fileURLToPath(new URL('../../docs', import.meta.url))

@@ -134,6 +134,7 @@ export function arrangeBars(draft: Draft): void {
   if (data.length === 0 || !hasOnePlot(draft) || layout.sliders !== undefined) return
   if (layout.meta.horizontal === true) turn(draft)
   data = draft.data
+  if (layout.meta.chart === 'pyramid') showBothSides(layout, 'xaxis', mostOf(data))
   const isTurned = draft.data.every(({ orientation }) => orientation === 'h')
   if (!data.every(isTurned || isDots(draft) ? hasOwnAxes : isPlainBar)) return
   const [along, key] = isTurned ? (['yaxis', 'y'] as const) : (['xaxis', 'x'] as const)
@@ -148,7 +149,6 @@ export function arrangeBars(draft: Draft): void {
   if (layout[along].categoryorder === undefined && isOne && !isOrdered && areAmounts)
     layout[along] = { ...layout[along], categoryorder: 'total descending' }
   layout.bargap ??= labels.length < FEW_BARS ? 0.5 : undefined
-  if (layout.meta.chart === 'pyramid') showBothSides(layout, 'xaxis', mostOf(draft.data))
   if (isTurned) layout.yaxis = { autorange: 'reversed', ...layout.yaxis, showgrid: false }
   else {
     const room = view.width - 2 * edgeOf(view) - 48
@@ -321,8 +321,8 @@ export function turn(draft: Draft): void {
   for (const number of ['', ...numbers]) {
     const { [`xaxis${number}`]: across = {}, [`yaxis${number}`]: up = {} } = layout
     layout[`xaxis${number}`] = { showgrid: true, showline: false, ...up, ...turnedRefs(up) }
-    // The numbers of a histogram ascend upwards.
-    const isUpward = layout.meta.chart === 'histogram' && across.type !== 'category'
+    // The numbers of a histogram, and ages, ascend upwards.
+    const isUpward = /^(?:histogram|pyramid)$/.test(layout.meta.chart) && across.type !== 'category'
     const direction = isUpward ? {} : { autorange: 'reversed' }
     layout[`yaxis${number}`] = { ...across, ...direction, showgrid: false, ...turnedRefs(across) }
   }

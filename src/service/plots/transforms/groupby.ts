@@ -106,7 +106,20 @@ export function groupsOf(trace: Attributes): number {
 
 function grouped(
   trace: Attributes,
-  { nameformat, styles, otherGroup, other, top, facet, animate, style: styled, hue, drop, order }: Transform,
+  {
+    nameformat,
+    styles,
+    otherGroup,
+    other,
+    top,
+    facet,
+    animate,
+    style: styled,
+    hue,
+    drop,
+    order,
+    sides,
+  }: Transform,
   path: string,
   index: number,
   count: number,
@@ -152,6 +165,8 @@ function grouped(
       if (isOurs && String(part.name).trim() === '') part.name = NO_LABEL
       takeRows(trace, own, part, paths)
       if (isStyled) part.meta = { group: key }
+      // The first of two sides is on the other side of zero; both have their values for the pointer.
+      if (sides === true) part.transforms.push({ type: key === rows[0][0] ? 'negate' : 'amounts' })
       if (key === otherGroup) {
         // What stands for many has no color of its own.
         part.line = { color: OTHER_COLOR, ...(isObject(part.line) ? part.line : {}) }

@@ -24,7 +24,7 @@ import { melt } from './melt.ts'
 import { per } from './per.ts'
 import { complete, order, rows } from './rows.ts'
 import { sort } from './sort.ts'
-import { negate, span } from './spans.ts'
+import { amounts, negate, span } from './spans.ts'
 import { band, calendar, classed, cumulate, density, hexagons, links, rank, sectors } from './spreads.ts'
 import { addSizes, type GroupSizes, top, topGroups } from './top.ts'
 import { tree } from './tree.ts'
@@ -49,6 +49,7 @@ const changes: Readonly<Record<string, (trace: Attributes, transform: Transform,
   complete,
   span,
   negate,
+  amounts,
   cumulate,
   density,
   bins,

@@ -23,6 +23,11 @@ function placeOf(value: unknown): number | undefined {
   return value === null || value === undefined ? undefined : instant(value)
 }
 
+/** Keeps values for the pointer, beside those of the other side. */
+export function amounts(trace: Attributes): void {
+  trace.customdata = trace.y
+}
+
 /** Puts values on the other side of zero. The pointer shows them as they are, in `customdata`. */
 export function negate(trace: Attributes): void {
   if (!Array.isArray(trace.y)) return
