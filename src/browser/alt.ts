@@ -1,6 +1,6 @@
 import { type Attributes, listOf, textOf } from './theme/draft.ts'
 
-/** What people call the traces of a type. */
+/** What people call a type of chart, or the traces of a type. */
 const WORDS: Record<string, string> = {
   bar: 'Bar chart',
   box: 'Box plot',
@@ -21,6 +21,22 @@ const WORDS: Record<string, string> = {
   scatter3d: '3-D scatter plot',
   surface: 'Surface',
   mesh3d: 'Surface',
+  dot: 'Dot plot',
+  lollipop: 'Lollipop chart',
+  dumbbell: 'Dumbbell chart',
+  timeline: 'Timeline',
+  pyramid: 'Pyramid',
+  ridgeline: 'Ridgeline plot',
+  ecdf: 'Distribution curve',
+  density: 'Density curve',
+  slope: 'Slope chart',
+  bump: 'Bump chart',
+  hexbin: 'Hexbin plot',
+  calendar: 'Calendar',
+  sankey: 'Sankey diagram',
+  rose: 'Rose',
+  radar: 'Radar chart',
+  splom: 'Scatter matrix',
 }
 
 /** A sentence that says what a chart shows, from its data, for people who do not see it. */
@@ -28,8 +44,9 @@ export function altOf({ data, layout }: { data: readonly Attributes[]; layout: A
   const shown = data.filter((trace) => trace && trace.visible !== false)
   const title = plainOf(textOf(layout.title))
   const parts = [
-    shown.length === 0 ? 'Empty chart' : `${wordOf(shown[0])}${seriesOf(shown)}`,
-    rangeOf(shown),
+    shown.length === 0 ? 'Empty chart' : `${WORDS[layout.meta?.chart] ?? wordOf(shown[0])}${seriesOf(shown)}`,
+    // The weeks of a calendar are no range.
+    layout.meta?.chart === 'calendar' ? '' : rangeOf(shown),
     extremesOf(shown),
   ].filter((part) => part !== '')
   const axes = ['xaxis', 'yaxis'].flatMap((key) => {

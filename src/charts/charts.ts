@@ -1,6 +1,5 @@
 import { listed } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
-import { escapedMarkup } from '../contract/markup.ts'
 import { parseSort } from '../query/index.ts'
 import { axisSettings } from './axes.ts'
 import { Chart } from './chart.ts'
@@ -9,18 +8,13 @@ import type { Attributes, Figure } from './figure.ts'
 import { assertLocale } from './locales.ts'
 import { notesOf, shapesOf } from './marks.ts'
 import { SOURCE } from './names.ts'
-import {
-  type ChartGrid,
-  type ChartOptions,
-  type Column,
-  flagOf,
-  kindOfOption,
-  withoutNone,
-} from './options.ts'
+import { type ChartGrid, type ChartOptions, type Column, kindOfOption, withoutNone } from './options.ts'
+import { assertReadable, assertTaken, assertTogether } from './rules.ts'
 import type { Facts, Spec } from './spec.ts'
+import { axisTitle, needsTitle, titleOf } from './titles.ts'
 import { type Drawn, makers, type Parts } from './traces.ts'
-import { assertPeriods, assertTrend, assertZone, isWhole, transformsOf } from './transforms.ts'
-import { type ChartType, hasTrait, takes, typedOptions, typesWith } from './types.ts'
+import { assertTrend, transformsOf } from './transforms.ts'
+import { type ChartType, hasTrait, isCellMap } from './types.ts'
 import { type ChartClient, ChartValues } from './values.ts'
 import { computedOf, spoken } from './words.ts'
 
@@ -40,54 +34,20 @@ export async function chartOf(
   // Of one column, the order is that of its values.
   const isSort = grid.cols.some(({ name }) => name === known.order)
   const options = isSort ? { ...known, sort: known.order, order: undefined } : known
-  const { aggregate, top } = options
+  const { aggregate } = options
   const values = new ChartValues(client, grid.fid, type, options, note, facts)
   const chart = new Chart(values, grid, type)
   assertTaken(type, options)
   const columns = await columnsOf(chart, type, options)
   const { x, ys, by, facets, symbol, dash } = columns
   const isFaceted = facets.length > 0
-  if (aggregate && columns.error)
-    throw new Problem(
-      'usage',
-      '--error and --aggregate cannot be used together: error bars belong to single rows',
-    )
-  if (facets.length > 2) throw new Problem('usage', '--facet has one column, or two: rows and columns')
-  if (isFaceted && options.horizontal)
-    throw new Problem('usage', '--facet and --horizontal cannot be used together')
-  for (const flag of ['y2', 'animate'] as const)
-    if (options.horizontal && options[flag] !== undefined)
-      throw new Problem('usage', `--horizontal and --${flag} cannot be used together`)
-  if (type === 'ecdf' || type === 'density')
-    for (const column of x ? [x, ...ys] : ys) await chart.number(x === column ? '--x' : '--y', column.name)
-  if (isFaceted && options.y2 !== undefined)
-    throw new Problem('usage', '--facet and --y2 cannot be used together: small charts have one axis')
-  if (options.trend === 'linear' && (x?.type === 'text' || x?.type === 'boolean'))
-    throw new Problem('usage', '--trend linear needs numbers or dates on the x axis', {
-      hint: 'Labels have no distance from each other. --trend mean:3 follows the points in their order.',
-    })
-  if (options.y2 !== undefined && (options.stack === 'center' || chart.isAcross(options)))
-    throw new Problem(
-      'usage',
-      `--y2 cannot be used with ${options.stack === 'center' ? '--stack center' : '--x columns'}`,
-    )
+  assertTogether(type, options, columns)
+  for (const column of type === 'ecdf' || type === 'density' ? (x ? [x, ...ys] : ys) : [])
+    await chart.number(x === column ? '--x' : '--y', column.name)
   if (chart.isAcross(options) && !aggregate && (hasTrait(type, 'single') || hasTrait(type, 'joined')))
     await values.assertOneRow(columnNames(options.y ?? '', chart.names)[0], by, ...facets, columns.animate)
-  if (options.stack === 'center' && (isFaceted || columns.animate))
-    throw new Problem('usage', '--stack center cannot be used with --facet or --animate')
   if (type === 'pyramid' && by) await values.assertTwoSides(by)
-  if (isFaceted && columns.animate)
-    throw new Problem('usage', '--facet and --animate cannot be used together')
-  const isMap = hasTrait(type, 'cells') && (options.color !== undefined || aggregate === 'count')
-  if (aggregate && !x && type !== 'indicator')
-    throw new Problem('usage', '--aggregate needs --x: rows with the same x become one point')
-  if (options.zone !== undefined) assertZone(options.zone, x)
-  if (options.per !== undefined) assertPeriods(x, options)
-  if (top !== undefined && !by && type !== 'bar' && !hasTrait(type, 'slices'))
-    throw new Problem('usage', '--top without --by can only be used with --type bar or pie or donut')
-  if (top !== undefined && !by && (!x || ys.length > 1))
-    throw new Problem('usage', '--top needs --x, and one column of --y')
-  if (top === 0) throw new Problem('usage', '--top must be at least 1')
+  const isMap = isCellMap(type, options)
   const selected = chart.selection(options)
   await values.prepare([x, by, ...facets, ...ys.slice(0, 1)])
   await assertReadable(values, type, options, columns, isMap)
@@ -175,26 +135,11 @@ function specText(type: ChartType, given: ChartOptions, chart: Chart, { facts }:
   return { type, options, columns, facts: { ...facts, isUnsorted: facts.isUnsorted || undefined } }
 }
 
-/** Throws `usage` for an option that the type of chart does not have. */
-function assertTaken(type: ChartType, options: ChartOptions): void {
-  for (const name of typedOptions)
-    if (options[name] !== undefined && options[name] !== false && !takes(type, name)) {
-      if (hasTrait(type, 'no axes') && AXIS_OPTIONS.has(name))
-        throw new Problem('usage', `a ${type} has no axes`)
-      throw new Problem(
-        'usage',
-        `${flagOf(name)} can only be used with --type ${typesWith(name).join(' or ')}`,
-      )
-    }
-}
-
-const AXIS_OPTIONS: ReadonlySet<string> = new Set(['logX', 'logY', 'rangeX', 'rangeY', 'formatY', 'unit'])
-
 async function columnsOf(chart: Chart, type: ChartType, options: ChartOptions): Promise<Drawn> {
   const { aggregate } = options
   const isAcross = chart.isAcross(options)
   const x = isAcross ? undefined : chart.column('--x', options.x)
-  const isMap = hasTrait(type, 'cells') && (options.color !== undefined || aggregate === 'count')
+  const isMap = isCellMap(type, options)
   const isAxis = isMap || hasTrait(type, 'axis y')
   const isCount = aggregate === 'count' && !hasTrait(type, 'cells')
   const place = async (flag: '--lat' | '--lon', name: string | undefined, pattern: RegExp) =>
@@ -229,58 +174,6 @@ function inOrder(ys: Column[], { order, by }: ChartOptions): Column[] {
   if (!names.every((name) => ys.some((column) => column.name === name))) return ys
   const named = ys.filter(isNamed).sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name))
   return [...named, ...ys.filter((column) => !isNamed(column))]
-}
-
-/** Throws if the chart would draw several rows as one, or more labels than anybody reads. */
-async function assertReadable(
-  values: ChartValues,
-  type: ChartType,
-  { aggregate, stack, logX, logY }: ChartOptions,
-  { x, ys, by, facets, dash, animate, id }: Drawn,
-  isMap: boolean,
-): Promise<void> {
-  if (facets.length > 0) await values.assertFewFacets(facets)
-  if (animate) await values.assertFewFrames(animate)
-  if (by) await values.noteOthers(by)
-  const hasAxis = !hasTrait(type, 'no axes') || hasTrait(type, 'slices') || type === 'radar'
-  if (x && hasAxis && type !== 'scatter' && type !== 'histogram') await values.assertFewLabels(x)
-  if (!aggregate && x && hasTrait(type, 'single')) await values.assertSingle(id ?? x, by, ...facets, animate)
-  if (!aggregate && x && isMap) await values.assertSingle(x, ys[0])
-  const isSeveral = by !== undefined || ys.length > 1
-  const isStacked = stack === undefined ? type === 'area' && isSeveral : stack !== 'none'
-  if (logY && hasTrait(type, 'from zero'))
-    throw new Problem(
-      'usage',
-      `--log-y: a ${type} chart begins at zero, which a logarithmic axis does not have`,
-      {
-        hint: `Use --type ${type === 'area' ? 'line' : 'dot'}.`,
-      },
-    )
-  if (!isWhole(aggregate) && (hasTrait(type, 'slices') || isStacked))
-    throw new Problem(
-      'usage',
-      `--aggregate ${aggregate}: ${hasTrait(type, 'slices') ? 'slices' : 'stacked series'} are parts of a whole, and these do not add up`,
-      {
-        hint: hasTrait(type, 'slices')
-          ? 'Use --type bar, or --aggregate sum or count.'
-          : 'Use --stack none, or --aggregate sum or count.',
-      },
-    )
-  if (!aggregate && isStacked && type === 'area') {
-    await values.assertOneSign(ys)
-    await values.noteMissing(ys)
-  }
-  if (!aggregate && hasTrait(type, 'whole')) await values.assertParts(ys, `a ${type}`)
-  if (!aggregate && (stack === 'percent' || stack === 'center'))
-    await values.assertParts(ys, `--stack ${stack}`)
-  if (stack === 'percent' && !isSeveral && type !== 'histogram')
-    throw new Problem('usage', '--stack percent: of one series, each part is the whole', {
-      hint: 'Give several columns with --y, or the series with --by.',
-    })
-  if (!aggregate && x && hasTrait(type, 'joined') && facets.length === 0 && !dash)
-    await values.noteRepeated(x, by)
-  if (logX && x) await values.noteLogarithms([x], '--log-x')
-  if (logY && !aggregate) await values.noteLogarithms(ys, '--log-y')
 }
 
 function layoutOf(
@@ -416,17 +309,6 @@ function axisOf({ name, type, date_order }: Column): { type?: 'category' | 'date
   return type === 'text' || type === 'boolean' ? { type: 'category', automargin: true } : {}
 }
 
-/** Whether an axis needs a title. Dates and names of columns say what they are, unless they are dates of a zone. */
-function needsTitle({ uid, type, zoned }: Column, { zone }: ChartOptions): boolean {
-  if (uid === '') return false
-  return (type !== 'date' && type !== 'datetime') || zoned === true || zone !== undefined
-}
-
-/** The name of a column, with the zone in which its times are drawn. */
-function axisTitle({ name, zoned }: Column, zone: string | undefined): string {
-  return zone ? `${spoken(name)} (${zone})` : zoned ? `${spoken(name)} (UTC)` : spoken(name)
-}
-
 /** The order of labels on an axis: by their name, or by the sum of what is drawn. Throws `usage` for other axes. */
 function orderOf(
   along: Column,
@@ -450,61 +332,4 @@ function orderOf(
   if (type === 'waterfall' || type === 'funnel') return { categoryorder: 'trace' }
   const direction = key.descending ? 'descending' : 'ascending'
   return { categoryorder: `${key.name === along.name ? 'category' : 'total'} ${direction}` }
-}
-
-/**
- * The title of a chart: the given one, or one that says what its columns are, which `meta.title` repeats, so that it is
- * known from one that somebody wrote. `--title none` is none.
- */
-function titleOf(type: ChartType, options: Titled, shown: string): Attributes {
-  const { title, subtitle } = options
-  const meta = { theme: 'gridline' }
-  const under = subtitle === undefined ? {} : { subtitle: { text: subtitle } }
-  if (title === 'none') return { ...(subtitle !== undefined && { title: { text: '', ...under } }), meta }
-  if (title !== undefined) return { title: { text: title, ...under }, meta }
-  const text = defaultTitle(type, options, shown)
-  return { title: { text, ...under }, meta: { ...meta, title: text } }
-}
-
-/** Options, with the columns of --facet. */
-type Titled = ChartOptions & { facets: readonly string[] }
-
-function defaultTitle(type: ChartType, options: Titled, shown: string): string {
-  const { x, y, z, per, by, facets, symbol, dash, lat, size, color } = options
-  // A rose of values counts them in classes.
-  const isClassed = type === 'rose' && y !== undefined && by === undefined && options.aggregate === undefined
-  const isPair = type === 'histogram2d' || type === 'hexbin'
-  const isSpread = hasTrait(type, 'spread') || isPair
-  const along = isSpread
-    ? []
-    : type === 'scatter3d' || type === 'surface'
-      ? [z === undefined ? undefined : shown, x]
-      : [per === undefined ? x : undefined, hasTrait(type, 'cells') ? y : undefined]
-  const names = [
-    ...new Set([...along, options.to, by, isClassed ? y : undefined, symbol, dash, ...facets]),
-  ].flatMap((name) => (name === undefined ? [] : [spoken(name)]))
-  const what = isSpread
-    ? `distribution of ${[x, y?.replace(/,\s*/g, ', ')].flatMap((name) => (name === undefined ? [] : [spoken(name)])).join(isPair ? ' and ' : ', ')}`
-    : isClassed
-      ? 'count'
-      : type === 'map'
-        ? spoken(size ?? color ?? lat ?? 'places')
-        : type === 'indicator' && options.aggregate === undefined
-          ? `last ${shown}`
-          : type === 'candlestick' || type === 'ohlc'
-            ? 'prices'
-            : type === 'table'
-              ? ''
-              : ((type === 'scatter3d' || type === 'surface') && z) || shown
-  const whole = options.stack === 'percent' ? `share of ${what}` : what
-  const timed = per === undefined || what === '' ? whole : `${whole} per ${per}`
-  const plain = names.length === 0 || what === '' ? timed : `${timed} by ${inWords(names)}`
-  const text = escapedMarkup(plain)
-  // A name that is more than a word stays as it is: pH.
-  return /^\p{Ll}+(?![^\s,])/u.test(plain) ? text.charAt(0).toUpperCase() + text.slice(1) : text
-}
-
-/** `a`, `a and b`, `a, b and c`. */
-function inWords(names: readonly string[]): string {
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }

@@ -76,8 +76,3 @@ export function dressed<T extends { layout: Attributes }>(figure: T, { name, tem
   const { layout } = figure
   return { ...figure, layout: { ...layout, meta: { ...layout.meta, theme: name }, template } }
 }
-
-/** Whether a template has colors of the ground, with which it is light unless it has others for the dark. */
-export function hasGround({ layout }: Attributes): boolean {
-  return layout?.paper_bgcolor !== undefined || layout?.plot_bgcolor !== undefined
-}

@@ -130,6 +130,11 @@ export function hasTrait(type: ChartType, trait: Trait): boolean {
   return (rows[type] as Row).includes(trait)
 }
 
+/** Whether a chart of cells has an axis of columns on both sides: its values are those of --color, or counts. */
+export function isCellMap(type: ChartType, { color, aggregate }: ChartOptions): boolean {
+  return hasTrait(type, 'cells') && (color !== undefined || aggregate === 'count')
+}
+
 /** The types that can have an option. */
 export function typesWith(option: Taken): ChartType[] {
   return chartTypes.filter((type) => takes(type, option))

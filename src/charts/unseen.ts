@@ -1,6 +1,5 @@
 // What a chart does not show, as the line below it says: see docs/guide.md#looks.
 import { counted } from '../contract/closest.ts'
-import { columnNames } from './columns.ts'
 import { type Attributes, isObject } from './figure.ts'
 import { spoken } from './words.ts'
 
@@ -38,7 +37,8 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
   const isLabels = (letter: 'x' | 'y'): boolean => hasLabels(layout, letter, trace[`${letter}axis`])
   const axis = (letter: 'x' | 'y', name: unknown): Needed =>
     isLabels(letter) ? [] : [[[trace[letter]], word(name, letter)]]
-  const value = word(y && columnNames(y).length === 1 ? columnNames(y)[0] : trace.name, 'a value')
+  // A name with a comma is in quotes: then that of the trace is as good.
+  const value = word(y !== undefined && !/[",]/.test(y) ? y : trace.name, 'a value')
   const { type = 'scatter', mode } = trace
   switch (type) {
     case 'candlestick':

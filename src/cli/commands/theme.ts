@@ -1,4 +1,5 @@
-import { builtInThemes, hasGround } from '../../charts/themes.ts'
+import { hasGround } from '../../charts/ground.ts'
+import { builtInThemes } from '../../charts/themes.ts'
 import { checkTemplate, contrasts, foreignImages } from '../charts/template.ts'
 import { themeNamed } from '../charts/themes.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
