@@ -1,0 +1,172 @@
+// Every type of chart over tables that nobody expects, in frames of any size: something is drawn, or it is refused.
+import { describe, expect, it } from 'vitest'
+import { themed } from '../../src/browser/theme/index.ts'
+import { chartOf } from '../../src/charts/charts.ts'
+import type { Attributes } from '../../src/charts/figure.ts'
+import type { ChartGrid, ChartOptions, Column } from '../../src/charts/options.ts'
+import { type ChartType, chartTypes, takes } from '../../src/charts/types.ts'
+import { Problem } from '../../src/contract/errors.ts'
+import { transformed } from '../../src/service/plots/transforms/index.ts'
+
+type Table = Record<'day' | 'end' | 'city' | 'n' | 'm' | 'k' | 'l', unknown[]>
+
+const cols = [
+  { uid: 'day', name: 'day', type: 'date' },
+  { uid: 'end', name: 'end', type: 'date' },
+  { uid: 'city', name: 'city', type: 'text' },
+  { uid: 'n', name: 'n', type: 'number' },
+  { uid: 'm', name: 'm', type: 'number' },
+  { uid: 'k', name: 'k', type: 'number' },
+  { uid: 'l', name: 'l', type: 'number' },
+] as Column[]
+const grid: ChartGrid = { fid: 'me:1', filename: 'g', cols }
+
+const table = (count: number, of: (k: number) => Partial<Record<keyof Table, unknown>>): Table =>
+  Object.fromEntries(
+    cols.map(({ name }) => [
+      name,
+      Array.from({ length: count }, (_, k) => of(k)[name as keyof Table] ?? null),
+    ]),
+  ) as Table
+const day = (k: number): string => new Date(Date.UTC(2024, 0, 1 + k)).toISOString().slice(0, 10)
+const usual = (k: number) => ({
+  day: day(k),
+  end: day(k + 3),
+  city: `c${k}`,
+  n: k,
+  m: k + 1,
+  k: k * 2,
+  l: 3 - k,
+})
+
+const tables: Record<string, Table> = {
+  'no rows': table(0, usual),
+  'one row': table(1, usual),
+  'all missing': table(3, () => ({})),
+  'one category': table(5, (k) => ({ ...usual(k), city: 'c' })),
+  '10,000 categories': table(10_000, usual),
+  '200 groups of two': table(400, (k) => ({ ...usual(k), city: `c${k % 200}` })),
+  'numbers without a place': table(4, (k) => ({
+    ...usual(k),
+    n: [1e300, -1e300, -0, 1e-300][k],
+    m: [-0, 1e300, 5e-324, 1][k],
+  })),
+  'dates of long ago': table(3, (k) => ({
+    ...usual(k),
+    day: ['0001-01-01', '9999-12-31', 'no day'][k],
+    end: '2024-02-30',
+  })),
+  'texts that are more': table(6, (k) => ({
+    ...usual(k),
+    city: ['<b>x</b>', 'שלום עולם', '👩‍👩‍👧', 'x'.repeat(2000), 'constructor', '%{x}<br>&lt;'][k],
+  })),
+  'names that repeat': table(6, (k) => ({
+    ...usual(k),
+    city: k % 2 === 0 ? 'null' : null,
+    n: k % 3 === 0 ? null : k,
+  })),
+}
+
+const least: Partial<Record<ChartType, ChartOptions>> = {
+  ...{
+    candlestick: { y: 'n,m,k,l' },
+    ohlc: { y: 'n,m,k,l' },
+    parallel: { x: undefined, y: 'n,m' },
+    splom: { x: undefined, y: 'n,m' },
+  },
+  ...{
+    range: { y: 'n,m' },
+    dumbbell: { x: 'city', y: 'n,m' },
+    pyramid: { x: 'city', y: 'n,m' },
+    timeline: { x: 'city', y: 'day,end' },
+  },
+  ...{
+    ecdf: { y: undefined, x: 'n' },
+    density: { y: undefined, x: 'n' },
+    histogram: { y: undefined, x: 'n' },
+  },
+  ...{
+    heatmap: { x: 'city', y: 'day', color: 'n' },
+    contour: { x: 'm', y: 'k', color: 'n' },
+    hexbin: { x: 'm' },
+  },
+  ...{
+    scatter3d: { x: 'm', z: 'k' },
+    surface: { x: 'm', z: 'k' },
+    map: { x: undefined, y: undefined, lat: 'n', lon: 'm', size: 'k' },
+  },
+  ...{
+    bump: { by: 'city' },
+    sankey: { x: 'city', to: 'day' },
+    rose: { x: 'm' },
+    indicator: { x: undefined },
+    table: { x: undefined, y: 'city,n' },
+  },
+  ...{
+    pie: { x: 'city' },
+    donut: { x: 'city' },
+    treemap: { x: 'city' },
+    sunburst: { x: 'city' },
+    funnel: { x: 'city' },
+    radar: { x: 'city' },
+  },
+}
+
+/** Puts the values of a table in the places of references, as the service does. */
+function resolved(value: unknown, columns: Table): unknown {
+  if (Array.isArray(value)) return value.map((one) => resolved(one, columns))
+  if (typeof value !== 'object' || value === null) return value
+  const next: Attributes = {}
+  for (const [key, inner] of Object.entries(value)) {
+    const uids = /^me:1:(.+)$/.exec(String(inner))?.[1].split(',')
+    next[key] = resolved(inner, columns)
+    if (key.endsWith('src') && uids) {
+      const lists = uids.map((uid) => columns[uid as keyof Table])
+      next[key.slice(0, -3)] = lists.length === 1 ? lists[0] : lists
+    }
+  }
+  return next
+}
+
+/** What is drawn; undefined if it is refused with a reason. */
+async function attempt(work: () => Promise<Attributes>): Promise<Attributes | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Problem) return undefined
+    throw error
+  }
+}
+
+describe.each(chartTypes)('%s', (type) => {
+  const options: ChartOptions = { x: 'day', y: 'n', ...least[type] }
+  const wide = (['by', 'facet', 'animate'] as const).filter((name) => takes(type, name))
+  const all = [options, ...wide.map((name) => ({ ...options, [name]: 'city' }))]
+
+  it.each(Object.keys(tables))('%s', async (name) => {
+    for (const given of all) {
+      const figure = await attempt(async () => {
+        const made = await chartOf(undefined, grid, type, given)
+        return (await transformed(
+          resolved(JSON.parse(JSON.stringify(made)), tables[name]) as object,
+        )) as Attributes
+      })
+      // One row is drawn by every type.
+      if (name === 'one row' && given === options) expect(figure).toBeDefined()
+      if (!figure) continue
+      for (const [width, height] of [
+        [200, 100],
+        [360, 480],
+        [4000, 700],
+      ]) {
+        const shown = themed(figure as { data: Attributes[]; layout: Attributes }, {
+          ...{ scheme: 'light' as const, width, height, most: 10_000 },
+        })
+        expect(shown.data.length).toBeGreaterThan(0)
+        expect(() => JSON.stringify(shown)).not.toThrow()
+        const ticks = shown.layout.xaxis?.tickvals
+        expect(Array.isArray(ticks) ? ticks.length : 0).toBeLessThan(3000)
+      }
+    }
+  })
+})
