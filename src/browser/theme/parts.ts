@@ -1,5 +1,5 @@
 import { GROUNDS } from './colors.ts'
-import { type Attributes, type Draft, isNarrow, listOf, shortened } from './draft.ts'
+import { type Attributes, type Draft, isNarrow, listOf, shortened, shortenedApart } from './draft.ts'
 
 /** Rising and falling prices and amounts: colors of the palette that are told apart. */
 const RISING = '#25a269'
@@ -12,6 +12,9 @@ const NARROW_BESIDE_PIXELS = 40
 /** Room for the ends of the axes, and on a phone for the scale of colors below them, in pixels. */
 const BELOW_PIXELS = 48
 const NARROW_BELOW_PIXELS = 100
+
+/** Height above and below a scatter matrix, in pixels. */
+const AROUND_MATRIX_PIXELS = 130
 
 /** The values of a waterfall, of which plotly.js writes the sum where nothing is added. */
 function amounts({ y }: Attributes): Attributes {
@@ -63,6 +66,17 @@ export function arrangeParts(draft: Draft): void {
         label: shortened(String(one.label ?? ''), most),
       }))
       data[k] = { ...trace, dimensions }
+    }
+    if (trace.type === 'splom') {
+      // The name of a row stands upright beside it.
+      const given: Attributes[] = Array.isArray(trace.dimensions) ? trace.dimensions : []
+      const rows = Math.max(1, given.length - 1)
+      const most = (view.height - AROUND_MATRIX_PIXELS) / rows - 8
+      const texts = shortenedApart(
+        given.map(({ label }) => String(label ?? '')),
+        most,
+      )
+      data[k] = { ...trace, dimensions: given.map((one, n) => ({ ...one, label: texts[n] })) }
     }
     if (trace.type === 'table')
       data[k] = {
