@@ -173,6 +173,10 @@ export class Chart {
     const named = [
       ...new Set([...(condition ? columnsOf(condition.expression) : []), ...before.map(({ name }) => name)]),
     ]
+    if (condition && columnsOf(condition.expression).length === 0)
+      throw new Problem('usage', `--where ${where}: names no column`, {
+        hint: 'A name that is a number is in double quotes: "2019" > 1.',
+      })
     for (const { name } of keys) this.column('--sort', name)
     const columns = named.map((name) => columnNamed(name, this.grid.cols))
     for (const column of columns) this.named.add(column)

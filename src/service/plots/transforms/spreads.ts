@@ -41,7 +41,8 @@ export function density(trace: Attributes, transform: Transform): void {
   trace.x = []
   trace.y = []
   const [first, last] = [values[0], values[count - 1]]
-  if (count > 0 && first === last) transform.unseen = `${counted(count, 'row')} with one value: no curve`
+  if (count > 0 && first === last)
+    transform.unseen = `${counted(count, 'row')} of ${String(trace.name ?? 'a series')} with one value: no curve`
   if (count < 2 || first === last) return
   const mean = values.reduce((sum, value) => sum + value / count, 0)
   const deviation = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (count - 1))
