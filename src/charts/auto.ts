@@ -1,5 +1,5 @@
 import { quoted } from '../contract/shell.ts'
-import { COLUMNS, columnNames, nameInList, numberStyle } from './columns.ts'
+import { COLUMNS, columnNames, nameInList, numberStyle, yearNames } from './columns.ts'
 import { type ChartGrid, type ChartOptions, type Column, MOST_LABELS } from './options.ts'
 import { AUTO, type ChartType, hasTrait, takes } from './types.ts'
 
@@ -99,17 +99,13 @@ export async function completed(
   return { type, options: next, chosen: words.join(' '), because: open?.because, others: open?.others ?? [] }
 }
 
-/** Columns that are years, at least. */
-const LEAST_YEARS = 3
-
 /** A line for each row of a table whose columns are years; undefined for other tables. */
 function yearsOf(grid: ChartGrid, options: ChartOptions): Completed | undefined {
-  const years = grid.cols.filter(({ name, type }) => type === 'number' && /^(?:1[5-9]|20)\d\d$/.test(name))
+  const years = yearNames(grid.cols.filter(({ type }) => type === 'number').map(({ name }) => name))
   const isTaken = grid.cols.some(({ name }) => name === COLUMNS)
-  if (years.length < LEAST_YEARS || isTaken || options.x !== undefined || options.y !== undefined)
-    return undefined
+  if (years.length === 0 || isTaken || options.x !== undefined || options.y !== undefined) return undefined
   const labels = grid.cols.find(({ type }) => type === 'text')
-  const y = years.map(({ name }) => name).join(',')
+  const y = years.join(',')
   const by = options.by ?? labels?.name
   const chosen = [`--type line --x ${COLUMNS} --y ${y}`, ...(by === undefined ? [] : [`--by ${quoted(by)}`])]
   return {

@@ -6,3 +6,6 @@ export const NOTE = 'gridline-note'
 
 /** Label of rows without a label, and name of the series of rows without a category. */
 export const NO_LABEL = '(none)'
+
+/** The sixteen points of the compass, clockwise from north. */
+export const COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')

@@ -2,6 +2,7 @@ import { Problem } from '../contract/errors.ts'
 import { barFormat, unitParts } from './axes.ts'
 import type { Chart } from './chart.ts'
 import type { Attributes } from './figure.ts'
+import { COMPASS } from './names.ts'
 import { type ChartGrid, type ChartOptions, type Column, TOP_SERIES } from './options.ts'
 import type { ChartType } from './types.ts'
 import type { ChartValues } from './values.ts'
@@ -490,8 +491,6 @@ function ranked(transforms: readonly Attributes[]): Attributes[] {
   const isMelt = ({ type }: Attributes): boolean => type === 'melt'
   return [...transforms.filter(isMelt), { type: 'rank' }, ...transforms.filter((one) => !isMelt(one))]
 }
-
-const COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
 
 function lines({ each, layout, chart, columns: { x, ys, ends }, transforms = [] }: Parts): Made {
   const data = each(() => ({ type: 'scatter', mode: 'lines' }))

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { typeName } from '../../charts/columns.ts'
+import { typeName, yearNames } from '../../charts/columns.ts'
 import { chartOptions, explainOption, flagOf, optionNames, wordsOf } from '../../charts/options.ts'
 import { type AUTO, type ChartType, chartChoices } from '../../charts/types.ts'
 import { type Client, lookupIfThere } from '../../client/index.ts'
@@ -281,13 +281,10 @@ export const command = defineCommand({
   },
 })
 
-/** Columns that are years, at least, of which it is said that they can be rows. */
-const LEAST_YEARS = 3
-
 /** Says how columns that are years become rows. */
 function noteYears(context: Context, { cols = [] }: Partial<Made>, { plot, onConflict }: Options): void {
-  const years = cols.filter(({ name }) => /^(?:1[5-9]|20)\d\d$/.test(name)).map(({ name }) => name)
-  if (years.length < LEAST_YEARS || plot !== undefined || onConflict !== undefined) return
+  const years = yearNames(cols.map(({ name }) => name))
+  if (years.length === 0 || plot !== undefined || onConflict !== undefined) return
   context.messages.note(
     `columns are years; to have a row for each, add --unpivot ${years[0]}-${years.at(-1)} --into year,value`,
   )

@@ -1,4 +1,5 @@
 // Own transforms that count values: see docs/api.md#own-transforms.
+import { COMPASS } from '../../../charts/names.ts'
 import { counted } from '../../../contract/closest.ts'
 import { type Attributes, keyOf, rowsByKey, setAt, type Transform, takeRows } from './attributes.ts'
 import { instant } from './axes.ts'
@@ -122,8 +123,6 @@ export function links(trace: Attributes): void {
   }
 }
 
-const POINTS_OF_COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
-
 /** Directions in degrees become points of the compass; labels stay as they are. */
 export function sectors(trace: Attributes, transform: Transform): void {
   if (!Array.isArray(trace.theta)) return
@@ -136,10 +135,10 @@ export function sectors(trace: Attributes, transform: Transform): void {
   if (lost > 0)
     transform.unseen = `${counted(lost, 'row')} without ${String(transform.of ?? 'a direction').replaceAll('_', ' ')}`
   takeRows(trace, rows)
-  const size = 360 / POINTS_OF_COMPASS.length
+  const size = 360 / COMPASS.length
   trace.theta = trace.theta.map((value: unknown) =>
     typeof value === 'number' && Number.isFinite(value)
-      ? POINTS_OF_COMPASS[((Math.round(value / size) % 16) + 16) % 16]
+      ? COMPASS[((Math.round(value / size) % 16) + 16) % 16]
       : value,
   )
 }
