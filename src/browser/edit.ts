@@ -1,8 +1,12 @@
 /// <reference lib="dom" />
 // The form beside a chart, for those who may change it: what `gridline plot set` does, with the same code.
 
-import { COLORS } from '../charts/colors.ts'
-import type { Figure } from '../charts/figure.ts'
+import { gridIn, rechart } from '../charts/change/rechart.ts'
+import { specOf } from '../charts/change/stored.ts'
+import { COLORS } from '../charts/figure/colors.ts'
+import type { Figure } from '../charts/figure/figure.ts'
+import { colorKey, groupingsIn, withStyle } from '../charts/figure/series-color.ts'
+import { builtInThemes, DEFAULT_THEME, dressed, type Theme } from '../charts/figure/themes.ts'
 import {
   type ChartGrid,
   type ChartOptions,
@@ -10,12 +14,8 @@ import {
   kindOfOption,
   optionNames,
   rowOf,
-} from '../charts/options.ts'
-import { gridIn, rechart } from '../charts/rechart.ts'
-import { colorKey, groupingsIn, withStyle } from '../charts/series-color.ts'
-import { specOf } from '../charts/stored.ts'
-import { builtInThemes, DEFAULT_THEME, dressed, type Theme } from '../charts/themes.ts'
-import { type ChartType, chartTypes, takes, typedOptions } from '../charts/types.ts'
+} from '../charts/spec/options.ts'
+import { type ChartType, chartTypes, takes, typedOptions } from '../charts/spec/types.ts'
 import { Problem } from '../contract/errors.ts'
 import { quoted } from '../contract/shell.ts'
 import { address, ask, chartClient, textOf } from './service.ts'

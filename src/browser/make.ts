@@ -2,8 +2,8 @@
 // The button that makes a chart of a grid: what `gridline plot create --grid` does, with the same code. It runs when the
 // button is pressed.
 import { madeChart } from '../charts/make.ts'
-import type { ChartGrid } from '../charts/options.ts'
-import { AUTO } from '../charts/types.ts'
+import type { ChartGrid } from '../charts/spec/options.ts'
+import { AUTO } from '../charts/spec/types.ts'
 import { address, ask, chartClient, textOf } from './service.ts'
 
 const button = document.getElementById('make') as HTMLButtonElement

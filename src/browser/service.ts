@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 // What scripts of pages ask of the service, in the name of who is signed in.
-import type { ChartClient } from '../charts/values.ts'
+import type { ChartClient } from '../charts/normalize/values.ts'
 
 /** What an error says, with what to do. */
 export function textOf(error: unknown): string {

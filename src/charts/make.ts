@@ -1,9 +1,9 @@
-import { type Completed, completed } from './auto.ts'
-import { chartOf } from './charts.ts'
-import type { Figure } from './figure.ts'
-import type { ChartGrid, ChartOptions } from './options.ts'
-import type { AUTO, ChartType } from './types.ts'
-import { type ChartClient, ChartValues } from './values.ts'
+import { chartOf } from './compile/compile.ts'
+import type { Figure } from './figure/figure.ts'
+import { type Completed, completed } from './normalize/auto.ts'
+import { type ChartClient, ChartValues } from './normalize/values.ts'
+import type { ChartGrid, ChartOptions } from './spec/options.ts'
+import type { AUTO, ChartType } from './spec/types.ts'
 
 /** `completed` with the values of a grid. */
 export function completedFrom(

@@ -1,7 +1,7 @@
 // What a chart does not show, as the line below it says: see docs/guide.md#looks.
 import { counted } from '../contract/closest.ts'
-import { type Attributes, isObject } from './figure.ts'
-import { spoken } from './words.ts'
+import { type Attributes, isObject } from './figure/figure.ts'
+import { spoken } from './spec/words.ts'
 
 interface Figure {
   data: readonly Attributes[]

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { Theme } from '../charts/themes.ts'
+import type { Theme } from '../charts/figure/themes.ts'
 import { Problem } from '../contract/errors.ts'
 import { type Fid, formatFid } from '../contract/fid.ts'
 import type { HttpRequest, HttpResponse } from '../contract/http.ts'

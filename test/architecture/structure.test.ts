@@ -68,6 +68,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'index.ts background http operations pages images plots grids files sharing import accounts core access store tracing'.split(
       ' ',
     ),
+  charts: 'unseen.ts change make.ts compile normalize figure spec'.split(' '),
   ingest:
     'index.ts file.ts records columnar workbook name.ts delimited detect archive text values kernel'.split(
       ' ',

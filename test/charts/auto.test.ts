@@ -1,9 +1,9 @@
 // The type of chart that is chosen for a table can always be drawn, and says why it was chosen.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { completed } from '../../src/charts/auto.ts'
-import { chartOf } from '../../src/charts/charts.ts'
-import type { ChartGrid, Column } from '../../src/charts/options.ts'
+import { chartOf } from '../../src/charts/compile/compile.ts'
+import { completed } from '../../src/charts/normalize/auto.ts'
+import type { ChartGrid, Column } from '../../src/charts/spec/options.ts'
 import { runs } from '../support/runs.ts'
 
 const NAMES = [

@@ -1,10 +1,10 @@
 // Every type of chart over tables that nobody expects, in frames of any size: something is drawn, or it is refused.
 import { describe, expect, it } from 'vitest'
 import { themed } from '../../src/browser/theme/index.ts'
-import { chartOf } from '../../src/charts/charts.ts'
-import type { Attributes } from '../../src/charts/figure.ts'
-import type { ChartGrid, ChartOptions, Column } from '../../src/charts/options.ts'
-import { type ChartType, chartTypes, takes } from '../../src/charts/types.ts'
+import { chartOf } from '../../src/charts/compile/compile.ts'
+import type { Attributes } from '../../src/charts/figure/figure.ts'
+import type { ChartGrid, ChartOptions, Column } from '../../src/charts/spec/options.ts'
+import { type ChartType, chartTypes, takes } from '../../src/charts/spec/types.ts'
 import { Problem } from '../../src/contract/errors.ts'
 import { transformed } from '../../src/service/plots/transforms/index.ts'
 

@@ -1,12 +1,12 @@
 // A chart keeps what made it: changing its options is making it again, and what was changed by hand stays.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { chartOf, figureOf } from '../../src/charts/charts.ts'
-import type { Figure } from '../../src/charts/figure.ts'
-import type { ChartGrid, ChartOptions } from '../../src/charts/options.ts'
-import { rechart } from '../../src/charts/rechart.ts'
-import { specOf } from '../../src/charts/stored.ts'
-import { type ChartType, chartTypes, takes, typedOptions } from '../../src/charts/types.ts'
+import { rechart } from '../../src/charts/change/rechart.ts'
+import { specOf } from '../../src/charts/change/stored.ts'
+import { chartOf, figureOf } from '../../src/charts/compile/compile.ts'
+import type { Figure } from '../../src/charts/figure/figure.ts'
+import type { ChartGrid, ChartOptions } from '../../src/charts/spec/options.ts'
+import { type ChartType, chartTypes, takes, typedOptions } from '../../src/charts/spec/types.ts'
 import { Problem } from '../../src/contract/errors.ts'
 import { runs } from '../support/runs.ts'
 

@@ -1,7 +1,7 @@
 // What a chart does not show is said below it, and what stands in the data is shown as it is.
 import { describe, expect, it } from 'vitest'
 import { themed } from '../../src/browser/theme/index.ts'
-import type { Attributes } from '../../src/charts/figure.ts'
+import type { Attributes } from '../../src/charts/figure/figure.ts'
 import { missingIn, unseenIn } from '../../src/charts/unseen.ts'
 import { transformed } from '../../src/service/plots/transforms/index.ts'
 

@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { builtInThemes } from '../../src/charts/themes.ts'
+import { builtInThemes } from '../../src/charts/figure/themes.ts'
 import { contrasts } from '../../src/cli/charts/template.ts'
 import { gridline } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'

@@ -1,6 +1,6 @@
 // The charts of docs/charts.md: made by the commands that stand there, and drawn in every size and scheme by a test.
-import type { ChartOptions } from '../../src/charts/options.ts'
-import type { ChartType } from '../../src/charts/types.ts'
+import type { ChartOptions } from '../../src/charts/spec/options.ts'
+import type { ChartType } from '../../src/charts/spec/types.ts'
 
 const rounded = (value: number): number => Math.round(value * 10) / 10
 const csv = (header: string, rows: readonly (readonly unknown[])[]): string =>

@@ -1,9 +1,9 @@
 // What plotly.js draws of random tables, read from its own data in the browser, is what a naive model of the rows says.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { chartOf } from '../../src/charts/charts.ts'
-import type { ChartOptions } from '../../src/charts/options.ts'
-import type { ChartType } from '../../src/charts/types.ts'
+import { chartOf } from '../../src/charts/compile/compile.ts'
+import type { ChartOptions } from '../../src/charts/spec/options.ts'
+import type { ChartType } from '../../src/charts/spec/types.ts'
 import { remote } from '../../src/cli/connect/connect.ts'
 import { inBrowser } from '../support/browser.ts'
 import { runs } from '../support/runs.ts'

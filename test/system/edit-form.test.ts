@@ -1,7 +1,7 @@
 // The form beside a chart changes it as `gridline plot set` does, and shows that command. Others have no form.
 import type { Page } from 'puppeteer-core'
 import { beforeAll, expect, it } from 'vitest'
-import { chartOf } from '../../src/charts/charts.ts'
+import { chartOf } from '../../src/charts/compile/compile.ts'
 import { remote } from '../../src/cli/connect/connect.ts'
 import { inBrowser } from '../support/browser.ts'
 

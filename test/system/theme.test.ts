@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { GROUNDS } from '../../src/browser/theme/colors.ts'
 import type { Attributes } from '../../src/browser/theme/draft.ts'
 import { themed } from '../../src/browser/theme/index.ts'
-import { COLORS, DARK_COLORS } from '../../src/charts/colors.ts'
+import { COLORS, DARK_COLORS } from '../../src/charts/figure/colors.ts'
 
 type Triple = [number, number, number]
 

@@ -1,6 +1,6 @@
-import { isStacked } from '../../charts/barmode.ts'
-import { NOTE } from '../../charts/names.ts'
-import { turnedShape } from '../../charts/turn.ts'
+import { isStacked } from '../../charts/figure/barmode.ts'
+import { NOTE } from '../../charts/figure/names.ts'
+import { turnedShape } from '../../charts/figure/turn.ts'
 import { colorsOf } from './colors.ts'
 import {
   type Attributes,

@@ -1,4 +1,4 @@
-import { COLORS, DARK_COLORS } from '../../charts/colors.ts'
+import { COLORS, DARK_COLORS } from '../../charts/figure/colors.ts'
 import type { Draft } from './draft.ts'
 /** Viridis, from dark to light: equal steps of values are equal steps to the eye. */
 export const SEQUENTIAL =

@@ -1,6 +1,6 @@
 // How charts look that Gridline makes from columns: see docs/guide.md#looks. Figures of others are not changed.
-import { COLORS, DARK_COLORS } from '../../charts/colors.ts'
-import { hasGround } from '../../charts/ground.ts'
+import { COLORS, DARK_COLORS } from '../../charts/figure/colors.ts'
+import { hasGround } from '../../charts/figure/ground.ts'
 import { arrangeBars, arrangeStems, outlineTimes, standLabels, thinValues } from './bars.ts'
 import {
   type Attributes,

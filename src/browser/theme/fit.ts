@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 
-import { SOURCE } from '../../charts/names.ts'
+import { SOURCE } from '../../charts/figure/names.ts'
 import { escapedMarkup } from '../../contract/markup.ts'
 import { type Attributes, EDGE_PIXELS, TEXT_PIXELS } from './draft.ts'
 import { listOfAnnotations, SOURCE_PIXELS, Y_TITLE } from './headings.ts'

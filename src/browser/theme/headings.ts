@@ -1,4 +1,4 @@
-import { SOURCE } from '../../charts/names.ts'
+import { SOURCE } from '../../charts/figure/names.ts'
 import { colorsOf } from './colors.ts'
 import {
   type Attributes,

@@ -1,5 +1,5 @@
 // Colors of series: those of a column that tells them apart, those of an order, and grey beside what is highlighted.
-import { COLORS, DARK_COLORS } from '../../charts/colors.ts'
+import { COLORS, DARK_COLORS } from '../../charts/figure/colors.ts'
 import { colorsOf, DIVERGING, mixed } from './colors.ts'
 import { type Attributes, type Draft, listOf } from './draft.ts'
 import { asWritten } from './labels.ts'

@@ -1,5 +1,5 @@
 // Labels of axes and names of series are the texts of the data: plotly.js would read markup in them.
-import { NO_LABEL } from '../../charts/names.ts'
+import { NO_LABEL } from '../../charts/figure/names.ts'
 import { escapedMarkup } from '../../contract/markup.ts'
 import { type Attributes, type Draft, listOf } from './draft.ts'
 

@@ -1,4 +1,4 @@
-import { COLORS, DARK_COLORS } from '../../charts/colors.ts'
+import { COLORS, DARK_COLORS } from '../../charts/figure/colors.ts'
 import { DIVERGING, GROUNDS, type Scheme, SEQUENTIAL, scaleOf } from './colors.ts'
 import { type Attributes, FONT, TEXT_PIXELS } from './draft.ts'
 

@@ -1,4 +1,4 @@
-import { type Figure, isSameFigure } from '../../charts/figure.ts'
+import { type Figure, isSameFigure } from '../../charts/figure/figure.ts'
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { figureBody } from './create.ts'

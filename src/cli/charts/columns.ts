@@ -1,4 +1,4 @@
-import { columnNames } from '../../charts/columns.ts'
+import { columnNames } from '../../charts/spec/column-names.ts'
 import type { Client } from '../../client/index.ts'
 
 /** The columns of a grid that an option names; undefined for all. */

@@ -1,4 +1,4 @@
-import type { Figure } from '../../charts/figure.ts'
+import type { Figure } from '../../charts/figure/figure.ts'
 import { unseenIn } from '../../charts/unseen.ts'
 import type { Client } from '../../client/index.ts'
 import type { Context } from '../core/context.ts'

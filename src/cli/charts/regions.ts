@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import type { Feature, FeatureCollection, Position } from 'geojson'
 import type { Topology } from 'topojson-specification'
-import type { Figure } from '../../charts/figure.ts'
+import type { Figure } from '../../charts/figure/figure.ts'
 import { listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 

@@ -1,4 +1,4 @@
-import type { Attributes } from '../../charts/figure.ts'
+import type { Attributes } from '../../charts/figure/figure.ts'
 import { Problem } from '../../contract/errors.ts'
 import { assertFits, attributeOf, leavesIn } from './attributes.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
-import type { Attributes } from '../../charts/figure.ts'
-import { builtInTheme, builtInThemes, type Theme } from '../../charts/themes.ts'
+import type { Attributes } from '../../charts/figure/figure.ts'
+import { builtInTheme, builtInThemes, type Theme } from '../../charts/figure/themes.ts'
 import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 

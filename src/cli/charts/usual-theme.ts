@@ -1,6 +1,6 @@
-import type { Figure } from '../../charts/figure.ts'
-import type { ChartOptions } from '../../charts/options.ts'
-import { dressed } from '../../charts/themes.ts'
+import type { Figure } from '../../charts/figure/figure.ts'
+import { dressed } from '../../charts/figure/themes.ts'
+import type { ChartOptions } from '../../charts/spec/options.ts'
 import type { Context } from '../core/context.ts'
 import { themeNamed } from './themes.ts'
 

@@ -1,4 +1,4 @@
-import { typeName } from '../../charts/columns.ts'
+import { typeName } from '../../charts/spec/column-names.ts'
 import { type Client, resolve } from '../../client/index.ts'
 import { closest, counted, listed } from '../../contract/closest.ts'
 import { ifFound, Problem } from '../../contract/errors.ts'

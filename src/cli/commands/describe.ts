@@ -1,4 +1,4 @@
-import { typeName } from '../../charts/columns.ts'
+import { typeName } from '../../charts/spec/column-names.ts'
 import { counted } from '../../contract/closest.ts'
 import type { ColumnDescription } from '../../contract/resources/index.ts'
 import { whereOption } from '../../contract/row-options.ts'

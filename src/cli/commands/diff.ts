@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { columnNames } from '../../charts/columns.ts'
+import { columnNames } from '../../charts/spec/column-names.ts'
 import { resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { gridName } from '../../contract/formats.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { chartOptions, explainOption, flagOf, optionNames } from '../../charts/options.ts'
-import { chartChoices } from '../../charts/types.ts'
+import { chartOptions, explainOption, flagOf, optionNames } from '../../charts/spec/options.ts'
+import { chartChoices } from '../../charts/spec/types.ts'
 import { type Client, resolve, resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { PlotMeta } from '../../contract/resources/index.ts'

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { columnNames } from '../../charts/columns.ts'
+import { columnNames } from '../../charts/spec/column-names.ts'
 import type { Client } from '../../client/index.ts'
 import { errorCodes, ifFound, Problem } from '../../contract/errors.ts'
 import { gridName } from '../../contract/formats.ts'

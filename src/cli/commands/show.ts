@@ -1,4 +1,4 @@
-import { typeName } from '../../charts/columns.ts'
+import { typeName } from '../../charts/spec/column-names.ts'
 import { type Client, resolve } from '../../client/index.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
 import { filetypeName } from '../../contract/resources/index.ts'

@@ -1,5 +1,5 @@
-import { hasGround } from '../../charts/ground.ts'
-import { builtInThemes } from '../../charts/themes.ts'
+import { hasGround } from '../../charts/figure/ground.ts'
+import { builtInThemes } from '../../charts/figure/themes.ts'
 import { checkTemplate, contrasts, foreignImages } from '../charts/template.ts'
 import { themeNamed } from '../charts/themes.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'

@@ -1,4 +1,4 @@
-import { columnNames } from '../../charts/columns.ts'
+import { columnNames } from '../../charts/spec/column-names.ts'
 import { Problem } from '../../contract/errors.ts'
 import { delimiterByName } from '../../contract/formats.ts'
 import type { HeadersOf } from '../../contract/operations/index.ts'

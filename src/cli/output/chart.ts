@@ -1,5 +1,5 @@
-import { isStacked } from '../../charts/barmode.ts'
-import { NO_LABEL } from '../../charts/names.ts'
+import { isStacked } from '../../charts/figure/barmode.ts'
+import { NO_LABEL } from '../../charts/figure/names.ts'
 import { placed, unseenIn } from '../../charts/unseen.ts'
 import type { ImageFormat } from '../../contract/operations/index.ts'
 import { chartWords } from './chart-words.ts'

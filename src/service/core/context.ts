@@ -1,4 +1,4 @@
-import type { Theme } from '../../charts/themes.ts'
+import type { Theme } from '../../charts/figure/themes.ts'
 import type { Limits } from '../../contract/limits.ts'
 import type { Store } from '../store/store.ts'
 import type { CursorSigner } from './cursors.ts'

@@ -1,4 +1,4 @@
-import { DEFAULT_THEME, type Theme } from '../../charts/themes.ts'
+import { DEFAULT_THEME, type Theme } from '../../charts/figure/themes.ts'
 import { RawJson } from '../../json/index.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Theme } from '../../../charts/themes.ts'
+import type { Theme } from '../../../charts/figure/themes.ts'
 import { embedUrl, formatFid, webUrl } from '../../../contract/fid.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
 import type { RawJson } from '../../../json/index.ts'

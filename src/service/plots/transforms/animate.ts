@@ -1,4 +1,4 @@
-import { NO_LABEL } from '../../../charts/names.ts'
+import { NO_LABEL } from '../../../charts/figure/names.ts'
 import { escapedMarkup } from '../../../contract/markup.ts'
 import { instantOf } from '../../../json/index.ts'
 import { type Attributes, isObject } from './attributes.ts'

@@ -1,5 +1,5 @@
-import { COLORS } from '../../../charts/colors.ts'
-import { BAND, MARK } from '../../../charts/marks.ts'
+import { BAND, MARK } from '../../../charts/compile/marks.ts'
+import { COLORS } from '../../../charts/figure/colors.ts'
 import { escapedMarkup } from '../../../contract/markup.ts'
 import { type Attributes, isObject } from './attributes.ts'
 

@@ -1,4 +1,4 @@
-import { NO_LABEL } from '../../../charts/names.ts'
+import { NO_LABEL } from '../../../charts/figure/names.ts'
 import {
   type Attributes,
   arraysOf,

@@ -1,4 +1,4 @@
-import { NO_LABEL } from '../../../charts/names.ts'
+import { NO_LABEL } from '../../../charts/figure/names.ts'
 import { missingIn } from '../../../charts/unseen.ts'
 import { Problem } from '../../../contract/errors.ts'
 import { breathe, turnIsLong } from '../../../json/index.ts'

@@ -1,5 +1,5 @@
 // Own transforms that count values: see docs/api.md#own-transforms.
-import { COMPASS } from '../../../charts/names.ts'
+import { COMPASS } from '../../../charts/figure/names.ts'
 import { counted } from '../../../contract/closest.ts'
 import { type Attributes, keyOf, rowsByKey, setAt, type Transform, takeRows } from './attributes.ts'
 import { instant } from './axes.ts'

@@ -1,9 +1,17 @@
-import { type Attributes, defined, type Figure, isObject, isSame, tracesOf, typeOf } from './figure.ts'
-import { BAND, MARK } from './marks.ts'
-import { NOTE, SOURCE } from './names.ts'
-import type { ChartOptions } from './options.ts'
-import { withColorOf } from './series-color.ts'
-import { withoutComputed } from './words.ts'
+import { BAND, MARK } from '../compile/marks.ts'
+import {
+  type Attributes,
+  defined,
+  type Figure,
+  isObject,
+  isSame,
+  tracesOf,
+  typeOf,
+} from '../figure/figure.ts'
+import { NOTE, SOURCE } from '../figure/names.ts'
+import { withColorOf } from '../figure/series-color.ts'
+import type { ChartOptions } from '../spec/options.ts'
+import { withoutComputed } from '../spec/words.ts'
 
 /**
  * Changes a chart that exists: see docs/guide.md#create-plots. What its options make takes the place of what they made before;

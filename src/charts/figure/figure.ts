@@ -1,4 +1,4 @@
-import type { ChartType } from './types.ts'
+import type { ChartType } from '../spec/types.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
 export type Attributes = Record<string, any>

@@ -1,6 +1,6 @@
-import type { GridMeta } from '../contract/resources/index.ts'
-import { sortOption, whereOption } from '../contract/row-options.ts'
-import { quoted } from '../contract/shell.ts'
+import type { GridMeta } from '../../contract/resources/index.ts'
+import { sortOption, whereOption } from '../../contract/row-options.ts'
+import { quoted } from '../../contract/shell.ts'
 
 /** What `--aggregate` computes of the rows with the same x. */
 const aggregateFunctions = ['sum', 'mean', 'median', 'min', 'max', 'count', 'first', 'last'] as const

@@ -1,9 +1,9 @@
-import { Problem } from '../contract/errors.ts'
-import { escapedMarkup } from '../contract/markup.ts'
-import { instantOf } from '../json/index.ts'
-import type { Attributes } from './figure.ts'
-import { NOTE } from './names.ts'
-import type { ChartOptions, Column } from './options.ts'
+import { Problem } from '../../contract/errors.ts'
+import { escapedMarkup } from '../../contract/markup.ts'
+import { instantOf } from '../../json/index.ts'
+import type { Attributes } from '../figure/figure.ts'
+import { NOTE } from '../figure/names.ts'
+import type { ChartOptions, Column } from '../spec/options.ts'
 
 /** Names of the shapes that options make, so that they are known among others. */
 export const MARK = 'gridline-mark'

@@ -1,7 +1,7 @@
-import { quoted } from '../contract/shell.ts'
-import { COLUMNS, columnNames, nameInList, numberStyle, yearNames } from './columns.ts'
-import { type ChartGrid, type ChartOptions, type Column, MOST_LABELS } from './options.ts'
-import { AUTO, type ChartType, hasTrait, takes } from './types.ts'
+import { quoted } from '../../contract/shell.ts'
+import { COLUMNS, columnNames, nameInList, numberStyle, yearNames } from '../spec/column-names.ts'
+import { type ChartGrid, type ChartOptions, type Column, MOST_LABELS } from '../spec/options.ts'
+import { AUTO, type ChartType, hasTrait, takes } from '../spec/types.ts'
 
 /** What a chart shows that does not say everything: the rest is chosen from the types of the columns. */
 export interface Completed {

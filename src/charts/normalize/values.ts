@@ -1,12 +1,12 @@
-import { counted, listed } from '../contract/closest.ts'
-import { Problem } from '../contract/errors.ts'
-import type { ColumnDescription } from '../contract/resources/index.ts'
-import { nameText } from '../query/index.ts'
-import { columnNames } from './columns.ts'
-import { NO_LABEL } from './names.ts'
-import { type ChartOptions, type Column, MOST_LABELS, MOST_SERIES, TOP_SERIES } from './options.ts'
-import type { Facts } from './spec.ts'
-import { type ChartType, hasTrait, takes } from './types.ts'
+import { counted, listed } from '../../contract/closest.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { ColumnDescription } from '../../contract/resources/index.ts'
+import { nameText } from '../../query/index.ts'
+import { NO_LABEL } from '../figure/names.ts'
+import { columnNames } from '../spec/column-names.ts'
+import { type ChartOptions, type Column, MOST_LABELS, MOST_SERIES, TOP_SERIES } from '../spec/options.ts'
+import type { Facts } from '../spec/spec.ts'
+import { type ChartType, hasTrait, takes } from '../spec/types.ts'
 
 /** What charts ask of a service. */
 export interface ChartClient {
@@ -378,7 +378,7 @@ export class ChartValues {
       this.notePlaces(column, other, texts.length, 'state')
       return 'USA-states'
     }
-    const { isCountry } = await import('../vendor/countries.ts')
+    const { isCountry } = await import('../../vendor/countries.ts')
     const areCodes = texts.every((text) => /^[A-Z]{3}$/.test(text))
     const unknown = texts.filter((text) => !isCountry(text, areCodes ? 'code' : 'name'))
     const short = texts.filter((text) => /^[A-Za-z]{2}$/.test(text))

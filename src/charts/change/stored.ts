@@ -1,11 +1,17 @@
-import { Problem } from '../contract/errors.ts'
-import { parseSort, renamedWhere, sortText } from '../query/index.ts'
-import { optionsOf } from './chosen.ts'
-import { columnNames, nameInList } from './columns.ts'
-import { type Figure, tracesOf } from './figure.ts'
-import { type ChartGrid, type ChartOptions, type Column, kindOfOption, type OptionKind } from './options.ts'
-import type { Facts, Spec } from './spec.ts'
-import { type ChartType, chartTypes } from './types.ts'
+import { Problem } from '../../contract/errors.ts'
+import { parseSort, renamedWhere, sortText } from '../../query/index.ts'
+import { type Figure, tracesOf } from '../figure/figure.ts'
+import { columnNames, nameInList } from '../spec/column-names.ts'
+import {
+  type ChartGrid,
+  type ChartOptions,
+  type Column,
+  kindOfOption,
+  type OptionKind,
+} from '../spec/options.ts'
+import type { Facts, Spec } from '../spec/spec.ts'
+import { type ChartType, chartTypes } from '../spec/types.ts'
+import { optionsOf } from './older.ts'
 
 /**
  * What makes the chart that a figure is. A figure that does not say it is read by its attributes. Options name columns as they

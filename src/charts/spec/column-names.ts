@@ -1,4 +1,4 @@
-import { matchesWildcard } from '../contract/wildcard.ts'
+import { matchesWildcard } from '../../contract/wildcard.ts'
 
 /**
  * The columns that an option names, comma-separated. Names that hold commas are in quotes, as in CSV, or are known:

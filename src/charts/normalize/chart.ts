@@ -1,5 +1,5 @@
-import { closest, listed } from '../contract/closest.ts'
-import { Problem } from '../contract/errors.ts'
+import { closest, listed } from '../../contract/closest.ts'
+import { Problem } from '../../contract/errors.ts'
 import {
   boundWhere,
   columnNamed,
@@ -8,10 +8,10 @@ import {
   parseWhere,
   type QueryType,
   sortText,
-} from '../query/index.ts'
-import { COLUMNS, columnNames, numberStyle, typeName } from './columns.ts'
-import type { ChartGrid, ChartOptions, Column } from './options.ts'
-import { type ChartType, hasTrait } from './types.ts'
+} from '../../query/index.ts'
+import { COLUMNS, columnNames, numberStyle, typeName } from '../spec/column-names.ts'
+import type { ChartGrid, ChartOptions, Column } from '../spec/options.ts'
+import { type ChartType, hasTrait } from '../spec/types.ts'
 import type { ChartValues } from './values.ts'
 
 /** The type of an axis of names: years are numbers, and days are dates. */

@@ -1,7 +1,7 @@
-import { Problem } from '../contract/errors.ts'
-import { instantOf } from '../json/index.ts'
-import type { ChartOptions, Column } from './options.ts'
-import { type ChartType, hasTrait } from './types.ts'
+import { Problem } from '../../contract/errors.ts'
+import { instantOf } from '../../json/index.ts'
+import type { ChartOptions, Column } from '../spec/options.ts'
+import { type ChartType, hasTrait } from '../spec/types.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: an axis can have any attribute
 type Axis = Record<string, any>

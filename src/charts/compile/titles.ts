@@ -1,8 +1,8 @@
-import { escapedMarkup } from '../contract/markup.ts'
-import type { Attributes } from './figure.ts'
-import type { ChartOptions, Column } from './options.ts'
-import { type ChartType, hasTrait } from './types.ts'
-import { spoken } from './words.ts'
+import { escapedMarkup } from '../../contract/markup.ts'
+import type { Attributes } from '../figure/figure.ts'
+import type { ChartOptions, Column } from '../spec/options.ts'
+import { type ChartType, hasTrait } from '../spec/types.ts'
+import { spoken } from '../spec/words.ts'
 
 /** Whether an axis needs a title. Dates and names of columns say what they are, unless they are dates of a zone. */
 export function needsTitle({ uid, type, zoned }: Column, { zone }: ChartOptions): boolean {

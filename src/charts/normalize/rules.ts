@@ -1,9 +1,11 @@
-import { Problem } from '../contract/errors.ts'
-import { COLUMNS } from './columns.ts'
-import { type ChartOptions, flagOf } from './options.ts'
-import type { Drawn } from './traces.ts'
-import { assertPeriods, assertZone, isWhole } from './transforms.ts'
-import { type ChartType, hasTrait, takes, typedOptions, typesWith } from './types.ts'
+import { closest, hintWith } from '../../contract/closest.ts'
+import { Problem } from '../../contract/errors.ts'
+import { COLUMNS, columnNames, typeName } from '../spec/column-names.ts'
+import { type ChartOptions, type Column, flagOf } from '../spec/options.ts'
+import { type ChartType, hasTrait, isCellMap, takes, typedOptions, typesWith } from '../spec/types.ts'
+import type { Chart } from './chart.ts'
+import type { ChartColumns } from './columns.ts'
+import { assertLocale } from './locales.ts'
 import type { ChartValues } from './values.ts'
 
 /** Throws `usage` for an option that the type of chart does not have. */
@@ -32,11 +34,12 @@ const CLASHES: readonly (readonly [keyof ChartOptions, keyof ChartOptions, strin
 ]
 
 /** Throws `usage` for options that make no chart with each other, or with the columns that they name. */
-export function assertTogether(
+export async function assertTogether(
+  chart: Chart,
   type: ChartType,
   options: ChartOptions,
-  { x, ys, by, facets, animate }: Drawn,
-): void {
+  { x, ys, by, facets, animate }: ChartColumns,
+): Promise<void> {
   const { aggregate, stack, top, trend, y2, zone, per } = options
   const isGiven = (name: keyof ChartOptions): boolean =>
     options[name] !== undefined && options[name] !== false
@@ -47,6 +50,8 @@ export function assertTogether(
         `${flagOf(one)} and ${flagOf(other)} cannot be used together${why === undefined ? '' : `: ${why}`}`,
       )
   if (facets.length > 2) throw new Problem('usage', '--facet has one column, or two: rows and columns')
+  if (trend !== undefined) assertTrend(trend)
+  if (options.locale !== undefined) assertLocale(options.locale, '--locale')
   if (trend === 'linear' && (x?.type === 'text' || x?.type === 'boolean'))
     throw new Problem('usage', '--trend linear needs numbers or dates on the x axis', {
       hint: 'Labels have no distance from each other. --trend mean:3 follows the points in their order.',
@@ -67,16 +72,24 @@ export function assertTogether(
   if (top !== undefined && !by && (!x || ys.length > 1))
     throw new Problem('usage', '--top needs --x, and one column of --y')
   if (top === 0) throw new Problem('usage', '--top must be at least 1')
+  if (hasTrait(type, 'spread') && type !== 'histogram')
+    for (const column of x ? [x, ...ys] : ys) await chart.number(x === column ? '--x' : '--y', column.name)
 }
 
 /** Throws if the chart would draw several rows as one, or more labels than anybody reads. */
 export async function assertReadable(
   values: ChartValues,
   type: ChartType,
-  { aggregate, stack, logX, logY }: ChartOptions,
-  { x, ys, by, facets, dash, animate, id }: Drawn,
-  isMap: boolean,
+  options: ChartOptions,
+  { x, ys, by, facets, dash, animate, id }: ChartColumns,
+  names: readonly string[],
 ): Promise<void> {
+  const { aggregate, stack, logX, logY } = options
+  const isMap = isCellMap(type, options)
+  const isAcross = x !== undefined && x.uid === ''
+  if (isAcross && !aggregate && (hasTrait(type, 'single') || hasTrait(type, 'joined')))
+    await values.assertOneRow(columnNames(options.y ?? '', names)[0], by, ...facets, animate)
+  if (type === 'pyramid' && by) await values.assertTwoSides(by)
   if (facets.length > 0) await values.assertFewFacets(facets)
   if (animate) await values.assertFewFrames(animate)
   if (by) await values.noteOthers(by)
@@ -119,4 +132,65 @@ export async function assertReadable(
     await values.noteRepeated(x, by)
   if (logX && x) await values.noteLogarithms([x], '--log-x')
   if (logY && !aggregate) await values.noteLogarithms(ys, '--log-y')
+  if (x) await values.assertMarked(x)
+  await values.assertHighlighted(by, x, ys)
+  if (x) await values.assertPlaced(x, by)
+}
+
+/** Whether values are parts of a whole: the smallest of them can be put together. */
+function isWhole(aggregate: ChartOptions['aggregate']): boolean {
+  return aggregate === undefined || aggregate === 'sum' || aggregate === 'count'
+}
+
+const TREND = /^(?:linear|mean:(\d{1,5}))$/
+
+/** Throws `usage` for a trend that is not known. */
+function assertTrend(trend: string): void {
+  const [known, window] = TREND.exec(trend) ?? []
+  if (known === undefined || Number(window) < 2)
+    throw new Problem('usage', `--trend ${trend}: expected linear or mean:N`, {
+      hint: 'mean:7 draws the mean of 7 points.',
+    })
+}
+
+/** The points that each point of a trend is the mean of; undefined for a straight line. */
+export function trendWindow(trend: string): number | undefined {
+  const window = TREND.exec(trend)?.[1]
+  return window === undefined ? undefined : Number(window)
+}
+
+/** Throws `usage` for a zone that is not known, or without times on the x axis. */
+function assertZone(zone: string, x: Column | undefined): void {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone })
+  } catch {
+    throw new Problem('usage', `--zone ${zone}: no time zone has this name`, {
+      hint: hintWith(
+        closest(zone, Intl.supportedValuesOf('timeZone')),
+        'For example: Europe/Oslo, America/New_York or UTC.',
+      ),
+    })
+  }
+  if (!x || (x.type !== 'datetime' && x.type !== 'empty'))
+    throw new Problem('usage', '--zone needs --x with a column of times')
+}
+
+/** Throws `usage` for --per without dates on the x axis, or without --aggregate. */
+function assertPeriods(x: Column | undefined, { aggregate, x: name }: ChartOptions): void {
+  if (!x || (x.type !== 'date' && x.type !== 'datetime' && x.type !== 'empty'))
+    throw new Problem(
+      'usage',
+      x
+        ? `--per needs dates on the x axis; the column ${name} holds ${typeName(x.type)} values`
+        : '--per needs --x with a column of dates',
+      {
+        hint: x
+          ? `Read the file with --column ${JSON.stringify(`${name}:date`)} if they are dates.`
+          : undefined,
+      },
+    )
+  if (!aggregate)
+    throw new Problem('usage', '--per puts several rows together, so it needs --aggregate', {
+      hint: 'For example: --per month --aggregate sum',
+    })
 }

@@ -1,4 +1,4 @@
-import { Problem } from '../contract/errors.ts'
+import { Problem } from '../../contract/errors.ts'
 
 /** Throws `usage` for a tag that is no language. */
 export function assertLocale(tag: string, flag: string): void {

@@ -1,0 +1,57 @@
+import { Problem } from '../../../contract/errors.ts'
+import { computedOf, spoken } from '../../spec/words.ts'
+import { barFormat } from '../axes.ts'
+import { type Made, type Makers, type Parts, severalOf } from '../parts.ts'
+
+export const cellsMakers = {
+  heatmap: (parts) => cells('heatmap', parts),
+  contour: (parts) => cells('contour', parts),
+  calendar({ chart, columns: { x, ys }, layout, options, transforms }) {
+    if (x?.type !== 'date' && x?.type !== 'datetime' && x?.type !== 'empty')
+      throw new Problem('usage', 'a calendar needs --x with a column of dates')
+    const isTimes = x.type === 'datetime' && options.per === undefined && options.aggregate !== undefined
+    if (isTimes) throw new Problem('usage', '--x has times: a cell is a day', { hint: 'Add --per day.' })
+    const colorbar = { title: { text: layout.yaxis?.title?.text }, ...barFormat(options) }
+    return {
+      data: [
+        {
+          ...{ type: 'heatmap', name: ys[0]?.name, xsrc: chart.reference(x), zsrc: chart.reference(ys[0]) },
+          ...{ xgap: 1, ygap: 1, colorbar, hovertemplate: '%{text}: %{z}<extra></extra>' },
+          transforms: [...(transforms ?? []), { type: 'calendar' }],
+        },
+      ],
+      layout: {
+        ...layout,
+        xaxis: { showgrid: false, range: [-0.5, 52.5] },
+        yaxis: { type: 'category', autorange: 'reversed' },
+      },
+    }
+  },
+} satisfies Makers
+
+function cells(
+  type: 'heatmap' | 'contour',
+  { grid, chart, columns: { x, ys, color }, each, layout, axis, transforms, options }: Parts,
+): Made {
+  const { aggregate } = options
+  if (color || aggregate === 'count') {
+    const what =
+      aggregate === undefined ? spoken(color!.name) : computedOf(aggregate, color ? spoken(color.name) : '')
+    const colorbar = { title: { text: what }, ...barFormat({ unit: options.unit }) }
+    return { data: each(() => ({ type, zsrc: chart.reference(color), colorbar })).slice(0, 1), layout }
+  }
+  if (transforms)
+    throw new Problem('usage', `a ${type} of several columns shows all rows, in their order`, {
+      hint: 'Give the values of its cells with --color COLUMN to choose, sort or aggregate rows.',
+    })
+  if (ys.length < 2)
+    throw new Problem('usage', `a ${type} needs the values of its cells`, {
+      hint: 'Give them with --color COLUMN, or give several columns with --y.',
+    })
+  // Each y column is a column of the map; x labels its rows.
+  const ticks = { tickmode: 'array', tickvals: ys.map((_, k) => k), ticktext: ys.map(({ name }) => name) }
+  return {
+    data: [{ type, zsrc: severalOf(grid, ys), ysrc: chart.reference(x) }],
+    layout: { ...layout, xaxis: ticks, yaxis: { ...axis(x), autorange: 'reversed' } },
+  }
+}

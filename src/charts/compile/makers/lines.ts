@@ -1,0 +1,72 @@
+import { Problem } from '../../../contract/errors.ts'
+import type { Attributes } from '../../figure/figure.ts'
+import { centered, type Made, type Makers, type Parts, percent } from '../parts.ts'
+
+export const linesMakers = {
+  line: lines,
+  slope: (parts) => {
+    const { data, layout } = lines(parts)
+    return {
+      data: data.map((trace) => ({ ...trace, mode: 'lines+markers' })),
+      layout: { ...layout, xaxis: { ...layout.xaxis, type: 'category' } },
+    }
+  },
+  bump({ each, layout, columns: { ys, by }, transforms = [] }) {
+    if (ys.length !== 1 || !by)
+      throw new Problem('usage', 'a bump ranks one column of --y among the series of --by')
+    const data = each(() => ({ type: 'scatter', mode: 'lines+markers', marker: { size: 9 } }))
+    return {
+      data: data.map((trace) => ({ ...trace, transforms: ranked(transforms as Attributes[]) })),
+      layout: { ...layout, yaxis: { title: { text: 'rank' }, autorange: 'reversed' } },
+    }
+  },
+  step: (parts) => {
+    const { data, layout } = lines(parts)
+    return { data: data.map((trace) => ({ ...trace, line: { shape: 'hv' } })), layout }
+  },
+  area({ each, layout, columns, options: { stack } }) {
+    const isStacked = stack === undefined ? columns.ys.length > 1 || columns.by : stack !== 'none'
+    const style = isStacked
+      ? { stackgroup: 'one', ...(stack === 'percent' && { groupnorm: 'percent' }) }
+      : { fill: 'tozeroy' }
+    return {
+      data: each(() => ({ type: 'scatter', mode: 'lines', ...style })),
+      layout: centered(percent(layout, stack), stack),
+    }
+  },
+} satisfies Makers
+
+/** Transforms with the ranks of what is drawn: after columns have become rows. */
+function ranked(transforms: readonly Attributes[]): Attributes[] {
+  const isMelt = ({ type }: Attributes): boolean => type === 'melt'
+  return [...transforms.filter(isMelt), { type: 'rank' }, ...transforms.filter((one) => !isMelt(one))]
+}
+
+function lines({ each, layout, chart, columns: { x, ys, ends }, transforms = [] }: Parts): Made {
+  const data = each(() => ({ type: 'scatter', mode: 'lines' }))
+  if (ends.length === 0) return { data, layout }
+  if (ends.length !== 2 || ys.length !== 1)
+    throw new Problem('usage', '--band-of needs two columns, low and high, and one column of --y')
+  const references = { ysrc: chart.reference(ends[1]), customdatasrc: chart.reference(ends[0]) }
+  // What is computed of a line is computed of its band.
+  const own = (transforms as Attributes[])
+    .filter(({ type }) => type !== 'trend')
+    .map((one) =>
+      one.type === 'aggregate'
+        ? { ...one, aggregations: [...one.aggregations, { ...one.aggregations[0], target: 'customdata' }] }
+        : one,
+    )
+  const band = {
+    ...{
+      type: 'scatter',
+      mode: 'lines',
+      fill: 'toself',
+      line: { width: 0 },
+      hoverinfo: 'skip',
+      showlegend: false,
+    },
+    ...{ name: ys[0].name, meta: { isBand: true }, xsrc: chart.reference(x), ...references },
+    transforms: [...own, { type: 'band' }],
+  }
+  return { data: [...data, band], layout }
+}

@@ -1,0 +1,100 @@
+import { Problem } from '../../../contract/errors.ts'
+import type { Attributes } from '../../figure/figure.ts'
+import type { Column } from '../../spec/options.ts'
+import { type Makers, pointsOf, severalOf, withoutAxes } from '../parts.ts'
+
+export const pointsMakers = {
+  async scatter(parts) {
+    const marker = await pointsOf(parts)
+    return { data: parts.each(() => ({ type: 'scatter', mode: 'markers', marker })), layout: parts.layout }
+  },
+  dot: ({ each, layout }) => ({
+    data: each(() => ({ type: 'scatter', mode: 'markers', marker: { size: 11 } })),
+    layout,
+  }),
+  lollipop: ({ each, layout }) => ({
+    // From each point, a line of all its value: to zero.
+    data: each(() => ({
+      type: 'scatter',
+      mode: 'markers',
+      marker: { size: 11 },
+      error_y: { type: 'percent', symmetric: false, value: 0, valueminus: 100, width: 0, thickness: 2 },
+    })),
+    layout,
+  }),
+  hexbin: ({ each, layout, transforms }) => ({
+    data: each(() => ({
+      ...{
+        type: 'scatter',
+        mode: 'markers',
+        marker: { showscale: true, colorbar: { title: { text: 'count' } } },
+      },
+    })).map((trace) => ({ ...trace, transforms: [...(transforms ?? []), { type: 'hexagons' }] })),
+    layout,
+  }),
+  async splom(parts) {
+    const { chart, columns, layout, transforms } = parts
+    if (columns.ys.length < 2) throw new Problem('usage', 'a splom needs several columns with --y')
+    if (columns.ys.length > MOST_MATRIX)
+      throw new Problem('usage', `a splom shows at most ${MOST_MATRIX} columns`, {
+        hint: 'Choose some of them with --y.',
+      })
+    const dimensions = columns.ys.map((column) => ({
+      label: column.name,
+      valuessrc: chart.reference(column),
+    }))
+    const marker = { size: 4, ...(await pointsOf(parts)) }
+    const trace = {
+      ...{ type: 'splom', dimensions, marker, transforms },
+      ...{ diagonal: { visible: columns.ys.length < 3 }, showupperhalf: false },
+      textsrc: chart.reference(columns.text),
+    }
+    return { data: [trace], layout: { ...withoutAxes(layout), ...(columns.by && { showlegend: true }) } }
+  },
+  parallel({ chart, columns: { ys, color }, layout, transforms }) {
+    if (ys.length < 2) throw new Problem('usage', 'parallel coordinates need several columns with --y')
+    const dimensions = ys.map((column) => ({ label: column.name, valuessrc: chart.reference(column) }))
+    const line = color && {
+      colorsrc: chart.reference(color),
+      showscale: true,
+      colorbar: { title: { text: color.name } },
+    }
+    return {
+      data: [
+        { type: 'parcoords', dimensions, line, transforms: [...(transforms ?? []), { type: 'complete' }] },
+      ],
+      layout: withoutAxes(layout),
+    }
+  },
+  async scatter3d(parts) {
+    const { chart, columns, layout, each } = parts
+    const { x, ys, z } = columns
+    const marker = { size: 4, ...(await pointsOf(parts)) }
+    return {
+      data: each(() => ({ type: 'scatter3d', mode: 'markers', zsrc: chart.reference(z), marker })),
+      layout: { ...withoutAxes(layout), scene: sceneOf(x, ys[0], z) },
+    }
+  },
+  surface({ grid, chart, columns: { x, ys, z }, layout, transforms }) {
+    const plain = withoutAxes(layout)
+    if (z) {
+      const [zsrc, intensitysrc] = [chart.reference(z), chart.reference(z)]
+      const references = { xsrc: chart.reference(x), ysrc: chart.reference(ys[0]), zsrc, intensitysrc }
+      return {
+        data: [{ type: 'mesh3d', ...references, colorbar: { title: { text: z.name } }, transforms }],
+        layout: { ...plain, scene: sceneOf(x, ys[0], z) },
+      }
+    }
+    if (ys.length < 2)
+      throw new Problem('usage', 'a surface needs --x, --y and --z, or several columns with --y')
+    return { data: [{ type: 'surface', zsrc: severalOf(grid, ys) }], layout: plain }
+  },
+} satisfies Makers
+
+/** Columns of a scatter matrix: each is drawn with each. */
+const MOST_MATRIX = 12
+
+function sceneOf(x: Column | undefined, y: Column | undefined, z: Column | undefined): Attributes {
+  const titled = (column: Column | undefined) => column && { title: { text: column.name } }
+  return { xaxis: titled(x), yaxis: titled(y), zaxis: titled(z) }
+}

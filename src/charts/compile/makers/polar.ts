@@ -1,0 +1,59 @@
+import { Problem } from '../../../contract/errors.ts'
+import type { Attributes } from '../../figure/figure.ts'
+import { COMPASS } from '../../figure/names.ts'
+import { TOP_SERIES } from '../../spec/options.ts'
+import { type Makers, withoutAxes } from '../parts.ts'
+
+export const polarMakers = {
+  rose({ chart, columns: { x, ys, by }, layout, options: { aggregate }, transforms }) {
+    if (!x) throw new Problem('usage', 'a rose needs --x: a column of directions, in degrees or as labels')
+    // Without a function, rows are counted: in classes of the values, if there are some.
+    const isClassed = ys.length > 0 && aggregate === undefined && by === undefined
+    const func = aggregate === 'mean' ? 'avg' : (aggregate ?? (ys.length > 0 && by ? 'sum' : 'count'))
+    const own = (transforms ?? []).filter((one) => (one as Attributes).type !== 'aggregate')
+    const sum = { type: 'aggregate', groups: 'theta', aggregations: [{ target: 'r', func, empty: 'none' }] }
+    const classes = { type: 'groupby', groupssrc: chart.reference(ys[0]), classes: 5, top: TOP_SERIES }
+    const reference = isClassed ? undefined : chart.reference(ys[0])
+    return {
+      data: [
+        {
+          ...{
+            type: 'barpolar',
+            name: ys[0]?.name ?? 'count',
+            thetasrc: chart.reference(x),
+            rsrc: reference,
+          },
+          transforms: [{ type: 'sectors', of: x.name }, ...own, ...(isClassed ? [classes] : []), sum],
+        },
+      ],
+      layout: {
+        ...withoutAxes(layout),
+        polar: {
+          angularaxis: {
+            ...{ direction: 'clockwise', rotation: 90, type: 'category' },
+            ...(x.type === 'number' && { categoryorder: 'array', categoryarray: COMPASS }),
+          },
+          radialaxis: { rangemode: 'tozero', angle: 45, tickangle: 0, nticks: 4 },
+          barmode: 'stack',
+          bargap: 0.1,
+        },
+        ...((by || isClassed) && { showlegend: true }),
+      },
+    }
+  },
+  radar({ chart, columns: { x, ys, by }, layout, transforms, settings }) {
+    const data = ys.map((column) => ({
+      ...{ type: 'scatterpolar', mode: 'lines+markers', fill: 'toself', name: column.name },
+      ...{ thetasrc: chart.reference(x), rsrc: chart.reference(column), transforms },
+    }))
+    const radialaxis = { rangemode: 'tozero', ...settings.y }
+    return {
+      data,
+      layout: {
+        ...withoutAxes(layout),
+        polar: { radialaxis, angularaxis: { type: 'category', direction: 'clockwise' } },
+        ...((ys.length > 1 || by) && { showlegend: true }),
+      },
+    }
+  },
+} satisfies Makers

@@ -1,0 +1,38 @@
+import type { Column } from '../../spec/options.ts'
+import { unitParts } from '../axes.ts'
+import { type Makers, severalOf, withoutAxes } from '../parts.ts'
+
+export const tablesMakers = {
+  table: ({ grid, columns: { ys }, layout, transforms }) => ({
+    data: [
+      {
+        type: 'table',
+        header: { values: ys.map(({ name }) => name), align: ys.map(alignmentOf) },
+        cells: { valuessrc: severalOf(grid, ys), align: ys.map(alignmentOf), height: 26 },
+        transforms: [...(transforms ?? []), { type: 'complete' }],
+      },
+    ],
+    layout: withoutAxes(layout),
+  }),
+  indicator({ chart, columns: { ys }, layout, transforms, options: { aggregate, unit, formatY } }) {
+    return {
+      data: [
+        {
+          type: 'indicator',
+          mode: 'number',
+          customdatasrc: chart.reference(ys[0]),
+          number: { valueformat: formatY ?? ',', ...unitParts(unit) },
+          transforms: [
+            ...(transforms ?? []),
+            { type: 'number', func: aggregate === 'mean' ? 'avg' : (aggregate ?? 'last') },
+          ],
+        },
+      ],
+      layout: withoutAxes(layout),
+    }
+  },
+} satisfies Makers
+
+function alignmentOf({ type }: Column): string {
+  return type === 'number' ? 'right' : 'left'
+}
