@@ -1,4 +1,5 @@
-import { type Attributes, listOf, textOf } from './theme/draft.ts'
+import { listOf } from '../charts/figure/lists.ts'
+import { type Attributes, textOf } from './theme/draft.ts'
 
 /** What people call a type of chart, or the traces of a type. */
 const WORDS: Record<string, string> = {

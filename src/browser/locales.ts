@@ -1,5 +1,7 @@
 // Months and numbers of charts in the language that `layout.meta.locale` names.
 
+import { knownLocale } from '../charts/figure/locale.ts'
+
 interface Figure {
   layout: Record<string, unknown>
   config?: Record<string, unknown>
@@ -8,7 +10,7 @@ interface Figure {
 /** The figure with the settings that plotly.js needs for its language, which it then knows; unchanged without one. */
 export function inLocale<T extends Figure>(figure: T): T {
   const tag = (figure.layout.meta as { locale?: unknown } | undefined)?.locale
-  if (typeof tag !== 'string' || !isKnown(tag)) return figure
+  if (typeof tag !== 'string' || knownLocale(tag) === undefined) return figure
   // 2023-01-01 was a Sunday.
   const named = (option: Intl.DateTimeFormatOptions, times: readonly number[]): string[] =>
     times.map((time) => new Intl.DateTimeFormat(tag, { ...option, timeZone: 'UTC' }).format(time))
@@ -30,14 +32,6 @@ export function inLocale<T extends Figure>(figure: T): T {
     ...figure,
     layout: { separators: separatorsOf(tag), ...figure.layout },
     config: { ...figure.config, locale: tag },
-  }
-}
-
-function isKnown(tag: string): boolean {
-  try {
-    return Intl.DateTimeFormat.supportedLocalesOf(tag).length > 0
-  } catch {
-    return false
   }
 }
 

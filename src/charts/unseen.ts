@@ -1,6 +1,9 @@
+import { hasLabels } from './spec/column-names.ts'
 // What a chart does not show, as the line below it says: see docs/guide.md#looks.
+
 import { counted } from '../contract/closest.ts'
 import { type Attributes, isObject } from './figure/figure.ts'
+import { isMissing, listOf } from './figure/lists.ts'
 import { spoken } from './spec/words.ts'
 
 interface Figure {
@@ -8,33 +11,23 @@ interface Figure {
   layout: Attributes
 }
 
-function listOf(value: unknown): ArrayLike<unknown> {
-  return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView))
-    ? (value as unknown as unknown[])
-    : []
-}
-
-function isMissing(value: unknown): boolean {
-  return value === null || value === undefined || Number.isNaN(value)
-}
-
 /** Lists of which each row must have a value, and what a row without one lacks. */
 type Needed = [lists: unknown[], what: string][]
 
 /** Whether an axis has labels. A slope has the moments of its dates or numbers as labels. */
-function hasLabels(layout: Attributes, letter: 'x' | 'y', id: unknown): boolean {
+function isLabeled(layout: Attributes, letter: 'x' | 'y', id: unknown): boolean {
   if (layout[`${letter}axis${String(id ?? letter).slice(1)}`]?.type !== 'category') return false
   const { columns = [], options = {} }: Attributes = layout.meta?.spec ?? {}
   const x =
     layout.meta?.chart === 'slope' ? columns.find(({ name }: Attributes) => name === options.x) : undefined
-  return x === undefined || x.type === 'text' || x.type === 'boolean'
+  return x === undefined || hasLabels(x)
 }
 
 /** What rows of a type need to be drawn. Labels need nothing: rows without one have the label `(none)`. */
 function neededBy(trace: Attributes, layout: Attributes): Needed {
   const { x, y, color }: Record<string, string | undefined> = layout.meta?.spec?.options ?? {}
   const word = (name: unknown, usual: string): string => (typeof name === 'string' ? spoken(name) : usual)
-  const isLabels = (letter: 'x' | 'y'): boolean => hasLabels(layout, letter, trace[`${letter}axis`])
+  const isLabels = (letter: 'x' | 'y'): boolean => isLabeled(layout, letter, trace[`${letter}axis`])
   const axis = (letter: 'x' | 'y', name: unknown): Needed =>
     isLabels(letter) ? [] : [[[trace[letter]], word(name, letter)]]
   // A name with a comma is in quotes: then that of the trace is as good.
@@ -162,7 +155,7 @@ const PLACED: ReadonlySet<string> = new Set(['scatter', 'scattergl', 'bar', 'wat
 /** A trace without the rows that have no place on an axis of numbers or dates: they are in no line, and on no axis. */
 export function placed(trace: Attributes, layout: Attributes): Attributes {
   const { type = 'scatter', x, xaxis = 'x', orientation, meta } = trace
-  const isAxis = !hasLabels(layout, 'x', xaxis)
+  const isAxis = !isLabeled(layout, 'x', xaxis)
   const values = Array.from(listOf(x))
   if (!PLACED.has(type) || orientation === 'h' || !isAxis || meta?.isBand || !values.some(isMissing))
     return trace
@@ -209,7 +202,7 @@ export function unseenIn({ data, layout }: Figure): { unseen: string[]; remarks:
     0,
   )
   const start = data.some(isFromZero) && cutEnd(layout, data)
-  const zeros = missingInAreas(data, hasLabels(layout, 'x', undefined))
+  const zeros = missingInAreas(data, isLabeled(layout, 'x', undefined))
   return {
     unseen,
     remarks: [

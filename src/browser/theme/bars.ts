@@ -1,5 +1,7 @@
 import { isStacked } from '../../charts/figure/barmode.ts'
+import { listOf } from '../../charts/figure/lists.ts'
 import { NOTE } from '../../charts/figure/names.ts'
+import { stepBelow } from '../../charts/figure/steps.ts'
 import { turnedShape } from '../../charts/figure/turn.ts'
 import { colorsOf } from './colors.ts'
 import {
@@ -8,11 +10,9 @@ import {
   edgeOf,
   hasOnePlot,
   isNarrow,
-  listOf,
   mostBeside,
   shortened,
   shortenedApart,
-  stepOf,
   TEXT_PIXELS,
   widthOf,
   wrapped,
@@ -258,7 +258,7 @@ function mostOf(data: readonly Attributes[]): number {
 
 /** The numbers of both sides of an axis are written without a sign. */
 export function showBothSides(layout: Attributes, axis: 'xaxis' | 'yaxis', most: number): void {
-  const step = stepOf(most / 2)
+  const step = stepBelow(most / 2)
   const ticks = Array.from(
     { length: Math.floor(most / step) * 2 + 1 },
     (_, k) => (k - Math.floor(most / step)) * step,

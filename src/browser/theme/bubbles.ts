@@ -1,5 +1,7 @@
+import { listOf } from '../../charts/figure/lists.ts'
+import { stepBelow } from '../../charts/figure/steps.ts'
 import { GROUNDS } from './colors.ts'
-import { type Attributes, type Draft, listOf, stepOf, TEXT_PIXELS, widthOf } from './draft.ts'
+import { type Attributes, type Draft, TEXT_PIXELS, widthOf } from './draft.ts'
 import { annotate } from './headings.ts'
 import { localeIn } from './numbers.ts'
 
@@ -17,7 +19,9 @@ export function keySizes({ data, layout, view, above }: Draft): void {
     for (const size of [...listOf(trace.marker?.size)])
       if (typeof size === 'number' && size > most) most = size
   if (most <= 0) return
-  const values = [stepOf(most), stepOf(most * SMALLER)].filter((value, k, all) => all.indexOf(value) === k)
+  const values = [stepBelow(most), stepBelow(most * SMALLER)].filter(
+    (value, k, all) => all.indexOf(value) === k,
+  )
   const radii = values.map((value) => Math.sqrt(value / 2 / sized.marker.sizeref))
   const middle = above.axis + radii[0]
   const circle = (radius: number, right: number): Attributes => ({

@@ -1,7 +1,8 @@
-import { type Draft, isNarrow, listOf } from './draft.ts'
+import { listOf } from '../../charts/figure/lists.ts'
+import { WEEKDAYS } from '../../charts/figure/names.ts'
+import { type Draft, isNarrow } from './draft.ts'
 import { localeIn } from './numbers.ts'
 
-const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 /** Weeks that begin or end in a year, at most. */
 const YEAR_WEEKS = 54
 /** Weeks of a month. */
@@ -41,17 +42,21 @@ export function arrangeCalendar(draft: Draft): void {
   const tickvals = isOne ? rows : years.map((year) => `${year} Thursday`)
   const step = isNarrow(view) ? 2 : 1
   const months = Array.from({ length: 12 / step }, (_, k) => k * step)
-  const monthFormat = new Intl.DateTimeFormat(localeIn(layout.meta), { month: 'short', timeZone: 'UTC' })
-  const monthName = (k: number): string => monthFormat.format(Date.UTC(2023, k, 1))
+  const named = (part: Intl.DateTimeFormatOptions, month: number, day: number): string =>
+    new Intl.DateTimeFormat(localeIn(layout.meta), { ...part, timeZone: 'UTC' }).format(
+      Date.UTC(2023, month, day),
+    )
+  // 2023-01-02 was a Monday.
+  const weekdays = WEEKDAYS.map((_, k) => named({ weekday: 'long' }, 0, k + 2))
   layout.yaxis = {
     ...{ categoryorder: 'array', categoryarray: rows, range: [rows.length - 0.5, -0.5], autorange: false },
-    ...{ tickmode: 'array', tickvals, ticktext: isOne ? WEEKDAYS : years, showgrid: false },
+    ...{ tickmode: 'array', tickvals, ticktext: isOne ? weekdays : years, showgrid: false },
     ...layout.yaxis,
   }
   if (layout.yaxis.autorange === 'reversed') layout.yaxis.autorange = false
   layout.xaxis = {
     ...{ tickmode: 'array', tickvals: months.map((k) => (k + 0.5) * MONTH_WEEKS), ticks: '' },
-    ...{ ticktext: months.map((k) => monthName(k)) },
+    ...{ ticktext: months.map((k) => named({ month: 'short' }, k, 1)) },
     ...layout.xaxis,
   }
   draft.needed = Math.max(draft.needed, years.length * YEAR_PIXELS + AROUND_PIXELS)

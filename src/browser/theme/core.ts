@@ -1,17 +1,10 @@
 // How charts look that Gridline makes from columns: see docs/guide.md#looks. Figures of others are not changed.
+
 import { COLORS, DARK_COLORS } from '../../charts/figure/colors.ts'
 import { hasGround } from '../../charts/figure/ground.ts'
+import { listOf } from '../../charts/figure/lists.ts'
 import { arrangeBars, arrangeStems, outlineTimes, standLabels, thinValues } from './bars.ts'
-import {
-  type Attributes,
-  type Draft,
-  edgeOf,
-  isNarrow,
-  listOf,
-  shortenedApart,
-  type View,
-  widthOf,
-} from './draft.ts'
+import { type Attributes, type Draft, edgeOf, isNarrow, shortenedApart, type View, widthOf } from './draft.ts'
 import { sayEmpty } from './empty.ts'
 import { FACET, placeAxisTitle, placeFoot, placeLegend, placeTitle } from './headings.ts'
 import { colorSeries } from './hues.ts'

@@ -65,15 +65,6 @@ export function hasOnePlot({ layout }: Draft): boolean {
   return !Object.keys(layout).some((key) => /^[xy]axis\d+$/.test(key))
 }
 
-/** The largest of 1, 2 and 5 times a power of ten that is at most this, or the next one that is at least this. */
-export function stepOf(size: number, isAtLeast = false): number {
-  const power = 10 ** Math.floor(Math.log10(size || 1))
-  const digit = isAtLeast
-    ? ([1, 2, 5].find((one) => one * power >= size * 0.999999) ?? 10)
-    : ([5, 2, 1].find((one) => one * power <= size) ?? 1)
-  return digit * power
-}
-
 let context: CanvasRenderingContext2D | null | undefined
 
 /** Width of a text, in pixels. Markup counts as nothing. */
@@ -166,11 +157,4 @@ export function wrapped(text: string, most: number, size: number, weight = 400):
 export function textOf(title: unknown): string | undefined {
   const text = typeof title === 'string' ? title : (title as Attributes | undefined)?.text
   return typeof text === 'string' && text !== '' ? text : undefined
-}
-
-/** The values of an attribute of a trace; none if it is not a list. */
-export function listOf(value: unknown): ArrayLike<unknown> & Iterable<unknown> {
-  return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView))
-    ? (value as unknown as unknown[])
-    : []
 }

@@ -1,4 +1,5 @@
-import { type Attributes, type Draft, listOf } from './draft.ts'
+import { listOf } from '../../charts/figure/lists.ts'
+import type { Attributes, Draft } from './draft.ts'
 import { annotate } from './headings.ts'
 
 /** Types of cells, which plotly.js cannot draw without a value, and what they need. */

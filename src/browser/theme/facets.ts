@@ -1,10 +1,10 @@
+import { listOf } from '../../charts/figure/lists.ts'
 import { turn } from './bars.ts'
 import {
   type Attributes,
   type Draft,
   edgeOf,
   isNarrow,
-  listOf,
   shortened,
   shortenedApart,
   type View,

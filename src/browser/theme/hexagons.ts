@@ -1,5 +1,6 @@
+import { listOf } from '../../charts/figure/lists.ts'
 import { mixed, SEQUENTIAL, scaleOf } from './colors.ts'
-import { type Draft, listOf } from './draft.ts'
+import type { Draft } from './draft.ts'
 
 /** The corners of a hexagon, in halves of its width and thirds of its height. */
 const CORNERS = [

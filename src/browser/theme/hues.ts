@@ -1,7 +1,9 @@
 // Colors of series: those of a column that tells them apart, those of an order, and grey beside what is highlighted.
+
 import { COLORS, DARK_COLORS } from '../../charts/figure/colors.ts'
+import { listOf } from '../../charts/figure/lists.ts'
 import { colorsOf, DIVERGING, mixed } from './colors.ts'
-import { type Attributes, type Draft, listOf } from './draft.ts'
+import type { Attributes, Draft } from './draft.ts'
 import { asWritten } from './labels.ts'
 
 /** Colors of the first, the middle and the last of groups that have an order. All have a contrast of 3 : 1. */

@@ -1,7 +1,8 @@
 // Labels of axes and names of series are the texts of the data: plotly.js would read markup in them.
+import { listOf } from '../../charts/figure/lists.ts'
 import { NO_LABEL } from '../../charts/figure/names.ts'
 import { escapedMarkup } from '../../contract/markup.ts'
-import { type Attributes, type Draft, listOf } from './draft.ts'
+import type { Attributes, Draft } from './draft.ts'
 
 /**
  * A text as it is: without markup, without templates, and not a name that every object of JavaScript has, which plotly.js

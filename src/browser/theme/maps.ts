@@ -1,6 +1,7 @@
+import { listOf } from '../../charts/figure/lists.ts'
 import { counted } from '../../contract/closest.ts'
 import { GROUNDS } from './colors.ts'
-import { type Attributes, type Draft, listOf } from './draft.ts'
+import type { Attributes, Draft } from './draft.ts'
 
 /** Regions whose borders are thin lines. */
 const MANY_REGIONS = 400

@@ -1,4 +1,6 @@
-import { type Attributes, type Draft, isNarrow, listOf } from './draft.ts'
+import { listOf } from '../../charts/figure/lists.ts'
+import { knownLocale } from '../../charts/figure/locale.ts'
+import { type Attributes, type Draft, isNarrow } from './draft.ts'
 
 /** Large numbers as plotly.js writes them. */
 const LARGE = { M: 1e6, B: 1e9, T: 1e12 } as const
@@ -179,11 +181,7 @@ const known = new Map<string, Record<string, string>>()
 
 /** The language of a chart. */
 export function localeIn(meta: Attributes | undefined): string {
-  try {
-    return Intl.NumberFormat.supportedLocalesOf(meta?.locale ?? 'en')[0] ?? 'en'
-  } catch {
-    return 'en'
-  }
+  return knownLocale(meta?.locale) ?? 'en'
 }
 
 /** `2.5M` is written `2.5 million`. Ticks are multiples of 1, 2 or 5 times a power of ten. */

@@ -1,5 +1,6 @@
+import { listOf } from '../../charts/figure/lists.ts'
 import { GROUNDS } from './colors.ts'
-import { type Attributes, type Draft, isNarrow, listOf, shortened, shortenedApart } from './draft.ts'
+import { type Attributes, type Draft, isNarrow, shortened, shortenedApart } from './draft.ts'
 
 /** Rising and falling prices and amounts: colors of the palette that are told apart. */
 const RISING = '#25a269'

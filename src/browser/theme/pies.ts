@@ -1,5 +1,6 @@
+import { listOf } from '../../charts/figure/lists.ts'
 import { counted } from '../../contract/closest.ts'
-import { type Draft, isNarrow, listOf, TEXT_PIXELS } from './draft.ts'
+import { type Draft, isNarrow, TEXT_PIXELS } from './draft.ts'
 
 /** Slices below this share have no label: there is no room for it. */
 const LEAST_SHARE = 0.03

@@ -1,16 +1,8 @@
+import { listOf } from '../../charts/figure/lists.ts'
+import { stepAbove } from '../../charts/figure/steps.ts'
 import { counted } from '../../contract/closest.ts'
 import { DIVERGING, mixed, SEQUENTIAL, scaleOf } from './colors.ts'
-import {
-  type Attributes,
-  type Draft,
-  edgeOf,
-  isNarrow,
-  listOf,
-  mostBeside,
-  shortenedApart,
-  stepOf,
-  textOf,
-} from './draft.ts'
+import { type Attributes, type Draft, edgeOf, isNarrow, mostBeside, shortenedApart, textOf } from './draft.ts'
 import { localeIn, numbersUpTo } from './numbers.ts'
 
 /** Types that color cells by a number. */
@@ -125,7 +117,7 @@ function scaledAs(
     return { holder: { colorscale: scaleOf(DIVERGING), [`${letter}mid`]: middle } }
   }
   if (layout.meta.scale === 'steps') {
-    const step = stepOf((most - least) / MOST_STEPS, true)
+    const step = stepAbove((most - least) / MOST_STEPS)
     const from = Math.floor(least / step) * step
     const count = Math.max(1, Math.ceil((most - from) / step - 1e-9))
     const edges = Array.from({ length: count + 1 }, (_, k) => Number((from + k * step).toPrecision(12)))

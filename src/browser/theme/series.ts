@@ -1,10 +1,10 @@
+import { isMissing, listOf } from '../../charts/figure/lists.ts'
 import { colorsOf } from './colors.ts'
 import {
   type Attributes,
   type Draft,
   hasOnePlot,
   isNarrow,
-  listOf,
   shortenedApart,
   TEXT_PIXELS,
   widthOf,
@@ -157,10 +157,6 @@ export function markLonePoints({ data }: Draft): void {
       marker: { ...(color !== undefined && { color }), ...trace.marker, size: sizes, opacity: 1 },
     }
   }
-}
-
-function isMissing(value: unknown): boolean {
-  return value === null || value === undefined || Number.isNaN(value)
 }
 
 /** Points are transparent where they cover each other, and smaller where they are many. */

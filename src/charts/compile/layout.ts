@@ -4,7 +4,7 @@ import { parseSort } from '../../query/index.ts'
 import type { Attributes } from '../figure/figure.ts'
 import { SOURCE } from '../figure/names.ts'
 import type { ChartColumns } from '../normalize/columns.ts'
-import { columnNames } from '../spec/column-names.ts'
+import { columnNames, hasLabels } from '../spec/column-names.ts'
 import type { ChartOptions, Column } from '../spec/options.ts'
 import { type ChartType, hasTrait, isCellMap } from '../spec/types.ts'
 import { computedOf, spoken } from '../spec/words.ts'
@@ -88,7 +88,7 @@ function axisOf({ name, type, date_order }: Column): { type?: 'category' | 'date
     )
   }
   if (type === 'date' || type === 'datetime') return { type: 'date' }
-  return type === 'text' || type === 'boolean' ? { type: 'category', automargin: true } : {}
+  return hasLabels({ type }) ? { type: 'category', automargin: true } : {}
 }
 
 /** The order of labels on an axis: by their name, or by the sum of what is drawn. Throws `usage` for other axes. */
@@ -100,7 +100,7 @@ function orderOf(
 ): { categoryorder?: string; categoryarray?: string[] } {
   const keys = sort === undefined || hasTrait(type, 'slices') ? [] : parseSort(sort)
   const key = keys.find(({ name }) => name === along.name || name === drawn?.name)
-  const isLabels = along.type === 'text' || along.type === 'boolean' || along.type === 'empty'
+  const isLabels = hasLabels(along) || along.type === 'empty'
   if (order !== undefined && isLabels) return { categoryorder: 'array', categoryarray: columnNames(order) }
   if (!isLabels && (key || (aggregate && keys.length > 0)) && type !== 'heatmap')
     throw new Problem(

@@ -3,6 +3,7 @@ import { escapedMarkup } from '../../contract/markup.ts'
 import { instantOf } from '../../json/index.ts'
 import type { Attributes } from '../figure/figure.ts'
 import { NOTE } from '../figure/names.ts'
+import { hasLabels } from '../spec/column-names.ts'
 import type { ChartOptions, Column } from '../spec/options.ts'
 
 /** Names of the shapes that options make, so that they are known among others. */
@@ -78,10 +79,6 @@ export function notesOf({ note = [], logX, logY }: ChartOptions, x: Column | und
       ...{ arrowcolor: MARK_COLOR, ax: 0, ay: -36, font: { size: 12 } },
     }
   })
-}
-
-function hasLabels(x: Column | undefined): boolean {
-  return x?.type === 'text' || x?.type === 'boolean'
 }
 
 /** A value as it is typed in a place: a number, a date, a time, or a label. */

@@ -1,7 +1,7 @@
 import { parseSort } from '../../query/index.ts'
 import type { NormalChart } from '../normalize/normalize.ts'
 import { trendWindow } from '../normalize/rules.ts'
-import { columnNames } from '../spec/column-names.ts'
+import { columnNames, hasLabels } from '../spec/column-names.ts'
 import { type ChartOptions, TOP_SERIES } from '../spec/options.ts'
 import { hasTrait } from '../spec/types.ts'
 
@@ -46,7 +46,7 @@ export function transformsOf(normal: NormalChart): object[] | undefined {
   // Of one column, each series has a color and a look of its own.
   const isOne = styled !== undefined && styled === groupssrc
   const { order } = options
-  const isSeriesOrder = order !== undefined && x?.type !== 'text' && x?.type !== 'boolean'
+  const isSeriesOrder = order !== undefined && !hasLabels(x)
   const largest = top ?? (hasTrait(type, 'slices') ? PIE_SLICES : undefined)
   const transforms = [
     ...(chart.isAcross(options) ? [{ type: 'melt', names: columnNames(options.y ?? '', chart.names) }] : []),

@@ -1,5 +1,5 @@
 import { quoted } from '../../contract/shell.ts'
-import { COLUMNS, columnNames, nameInList, numberStyle, yearNames } from '../spec/column-names.ts'
+import { COLUMNS, columnNames, hasLabels, nameInList, numberStyle, yearNames } from '../spec/column-names.ts'
 import { type ChartGrid, type ChartOptions, type Column, MOST_LABELS } from '../spec/options.ts'
 import { AUTO, type ChartType, hasTrait, takes } from '../spec/types.ts'
 
@@ -123,7 +123,7 @@ async function oriented(
 ): Promise<ChartOptions> {
   const [x, y] = [named(options.x), named(options.y)]
   if (x?.type !== 'number' || y === undefined || options.aggregate === 'count') return { ...options }
-  const isLabels = y.type === 'text' || y.type === 'boolean'
+  const isLabels = hasLabels(y)
   const isDates = y.type === 'date' || y.type === 'datetime'
   if ((!isLabels && !isDates) || NUMBERS_ACROSS.has(type ?? AUTO)) return { ...options }
   // Numbers that were read as texts are no labels.
@@ -159,7 +159,7 @@ function sorted(cols: readonly Column[]): Columns {
   return {
     dates,
     numbers: plain.length > 0 ? plain : numbers,
-    texts: cols.filter(({ type }) => type === 'text' || type === 'boolean'),
+    texts: cols.filter(hasLabels),
   }
 }
 

@@ -1,11 +1,11 @@
 import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
-import { COLUMNS, columnNames, typeName } from '../spec/column-names.ts'
+import { COLUMNS, columnNames, hasLabels, typeName } from '../spec/column-names.ts'
 import { type ChartOptions, type Column, flagOf } from '../spec/options.ts'
 import { type ChartType, hasTrait, isCellMap, takes, typedOptions, typesWith } from '../spec/types.ts'
 import type { Chart } from './chart.ts'
 import type { ChartColumns } from './columns.ts'
-import { assertLocale } from './locales.ts'
+import { assertLocale } from './locale.ts'
 import type { ChartValues } from './values.ts'
 
 /** Throws `usage` for an option that the type of chart does not have. */
@@ -52,7 +52,7 @@ export async function assertTogether(
   if (facets.length > 2) throw new Problem('usage', '--facet has one column, or two: rows and columns')
   if (trend !== undefined) assertTrend(trend)
   if (options.locale !== undefined) assertLocale(options.locale, '--locale')
-  if (trend === 'linear' && (x?.type === 'text' || x?.type === 'boolean'))
+  if (trend === 'linear' && hasLabels(x))
     throw new Problem('usage', '--trend linear needs numbers or dates on the x axis', {
       hint: 'Labels have no distance from each other. --trend mean:3 follows the points in their order.',
     })

@@ -3,7 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { ColumnDescription } from '../../contract/resources/index.ts'
 import { nameText } from '../../query/index.ts'
 import { NO_LABEL } from '../figure/names.ts'
-import { columnNames } from '../spec/column-names.ts'
+import { columnNames, hasLabels } from '../spec/column-names.ts'
 import { type ChartOptions, type Column, MOST_LABELS, MOST_SERIES, TOP_SERIES } from '../spec/options.ts'
 import type { Facts } from '../spec/spec.ts'
 import { type ChartType, hasTrait, takes } from '../spec/types.ts'
@@ -206,7 +206,7 @@ export class ChartValues {
     const found =
       second.length > 0
         ? await this.pairs([...new Set([name, ...second])])
-        : await this.distinct(name, type === 'text' || type === 'boolean')
+        : await this.distinct(name, hasLabels({ type }))
     if (!found || found.distinct >= found.rows || found.distinct === 0) return
     const { rows, distinct } = found
     const by =

@@ -54,6 +54,11 @@ export function typeName(type: string): string {
   return type === 'datetime-zone' ? 'datetime' : type
 }
 
+/** Whether the values of a column are labels. */
+export function hasLabels(column: { type?: string } | undefined): boolean {
+  return column?.type === 'text' || column?.type === 'boolean'
+}
+
 /** A name as it stands in a list of columns. */
 export function nameInList(name: string): string {
   return /[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { isBuiltIn } from '../../charts/figure/themes.ts'
-import { assertLocale } from '../../charts/normalize/locales.ts'
+import { assertLocale } from '../../charts/normalize/locale.ts'
 import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { themeNamed } from '../charts/themes.ts'

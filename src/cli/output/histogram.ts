@@ -1,4 +1,5 @@
-import { stepOf, type TextTrace } from './plot-text.ts'
+import { stepAbove } from '../../charts/figure/steps.ts'
+import type { TextTrace } from './plot-text.ts'
 
 /** Bars of a histogram, at most about as many. */
 const BINS = 25
@@ -10,7 +11,7 @@ export function withBins(traces: readonly TextTrace[]): readonly TextTrace[] {
   for (const { x } of traces)
     for (const value of x as unknown[])
       if (typeof value === 'number') [least, most] = [Math.min(least, value), Math.max(most, value)]
-  const step = stepOf(most - least, BINS)
+  const step = stepAbove((most - least) / BINS)
   const first = Math.floor(least / step)
   const count = Math.floor(most / step) - first + 1
   if (!(most > least) || !(count <= 4 * BINS)) return traces

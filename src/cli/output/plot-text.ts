@@ -1,3 +1,4 @@
+import { stepAbove } from '../../charts/figure/steps.ts'
 import { DOTS } from './picture.ts'
 
 /** A chart as characters, drawn from its data: lines, points and bars on one pair of axes. */
@@ -258,15 +259,8 @@ function numbers(
   }
 }
 
-/** Steps of 1, 2 or 5 times a power of ten. */
-export function stepOf(span: number, room: number): number {
-  const rough = span / room
-  const power = 10 ** Math.floor(Math.log10(rough))
-  return power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10)
-}
-
 function numberTicks(from: number, to: number, room: number): { value: number; text: string }[] {
-  const step = stepOf(to - from, room)
+  const step = stepAbove((to - from) / room)
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9))
   // Beyond this, counting in steps is not exact.
   if (Math.max(Math.abs(from), Math.abs(to)) / step > 2 ** 50)

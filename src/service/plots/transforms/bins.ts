@@ -1,9 +1,10 @@
 // Histograms are counted here: a page gets bars, not a million values. See docs/api.md#own-transforms.
+import { stepAbove } from '../../../charts/figure/steps.ts'
 import { counted } from '../../../contract/closest.ts'
 import { type Attributes, isObject, MISSING, rowsByKey, type Transform } from './attributes.ts'
 import { instant } from './axes.ts'
 import { endOf, startOf } from './per.ts'
-import { endsOf, roundStep } from './spreads.ts'
+import { endsOf } from './spreads.ts'
 
 /** Bars of a histogram, about at most. */
 const MOST_BINS = 30
@@ -53,7 +54,7 @@ function binsOf(values: readonly unknown[], isLog: boolean): Bins | undefined {
   const count = Math.min(MOST_BINS, Math.max(LEAST_BINS, Math.ceil(2 * Math.cbrt(numbers.length))))
   const isWhole = !isLog && numbers.every(Number.isInteger)
   const wanted = (most - least) / count || Math.abs(most) / 10 || 1
-  const step = isLog ? wanted : Math.max(roundStep(wanted), isWhole ? 1 : 0)
+  const step = isLog ? wanted : Math.max(stepAbove(wanted), isWhole ? 1 : 0)
   // A bar for each whole number stands at it.
   const shift = isWhole && step === 1 ? 0.5 : 0
   return { from: isLog ? least : Math.floor(least / step) * step - shift, step, isLog, isWhole }

@@ -1,5 +1,7 @@
 // Own transforms that count values: see docs/api.md#own-transforms.
-import { COMPASS } from '../../../charts/figure/names.ts'
+
+import { COMPASS, WEEKDAYS } from '../../../charts/figure/names.ts'
+import { stepAbove } from '../../../charts/figure/steps.ts'
 import { counted } from '../../../contract/closest.ts'
 import { type Attributes, keyOf, rowsByKey, setAt, type Transform, takeRows } from './attributes.ts'
 import { instant } from './axes.ts'
@@ -70,7 +72,6 @@ export function density(trace: Attributes, transform: Transform): void {
 }
 
 const DAY_MS = 86_400_000
-const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
 /**
  * The cells of a calendar: the values `z` of days `x` are at the week of the year, from 0 on, and at
@@ -148,7 +149,7 @@ export function classed(values: readonly unknown[], count: number): unknown[] {
   const numbers = numbersOf(values)
   if (numbers.length === 0) return [...values]
   const [least, most] = endsOf(numbers)
-  const step = roundStep((most - least) / count || 1)
+  const step = stepAbove((most - least) / count || 1)
   const text = (number: number): string => String(Number(number.toPrecision(12)))
   return values.map((value) => {
     if (typeof value !== 'number' || !Number.isFinite(value)) return value
@@ -168,12 +169,6 @@ export function endsOf(numbers: readonly number[]): [number, number] {
     if (number > most) most = number
   }
   return [least, most]
-}
-
-/** The least of 1, 2 and 5 times a power of ten that is at least this. */
-export function roundStep(size: number): number {
-  const power = 10 ** Math.floor(Math.log10(size))
-  return ([1, 2, 5].find((digit) => digit * power >= size * 0.999999) ?? 10) * power
 }
 
 /** Hexagons across. */
