@@ -3,7 +3,7 @@ import { withToday } from './older.ts'
 import type { Figure } from './plotly.ts'
 import type { MoreParts } from './theme/core.ts'
 
-/** What few charts need. */
+/** The parts that few charts need. */
 export interface More {
   adapted: typeof adapted
   parts: MoreParts

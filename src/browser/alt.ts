@@ -1,7 +1,7 @@
 import { listOf } from '../charts/figure/lists.ts'
 import { type Attributes, textOf } from './theme/draft.ts'
 
-/** What people call a type of chart, or the traces of a type. */
+/** The usual name of each type of chart, or of the traces of a type. */
 const WORDS: Record<string, string> = {
   bar: 'Bar chart',
   box: 'Box plot',

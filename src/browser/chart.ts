@@ -58,7 +58,7 @@ function shownFigure(given: Figure): Figure {
   return { data, layout: { ...(isPlain(layout) ? dark(layout) : layout), width, height, autosize: true } }
 }
 
-/** What few charts need, once it is loaded. */
+/** The parts that few charts need, once they are loaded. */
 let loaded: More | undefined
 
 /** The figure as the present plotly.js draws it; loads what few charts need if this one does. */

@@ -1,3 +1,17 @@
+/** How an option is typed, and what it does. */
+export interface TypedOption {
+  /** In commander syntax: `-f, --field <key=value>`. */
+  flags: string
+  description: string
+  choices?: readonly string[]
+  /** The value of an option with an optional one, where none is given. */
+  preset?: string
+  /** May be repeated; the value is an array. */
+  repeatable?: boolean
+  /** A whole number from 0 to `max`, or without bound. */
+  integer?: { max?: number }
+}
+
 /** Options that choose and sort rows: see docs/queries.md. The service evaluates both. */
 export const whereOption = {
   flags: '--where <condition>',

@@ -185,7 +185,7 @@ export function standLabels({ data, layout, view }: Draft): void {
   layout.xaxis = { dtick: step, tickangle: -90, labelalias, ...layout.xaxis }
 }
 
-/** Width of a label that stands upright, and its height: a part of that of the chart, and at most, in pixels. */
+/** Width of an upright label in pixels; its height is at most this share of the chart, and this many pixels. */
 const STANDING_PIXELS = 16
 const STANDING_SHARE = 0.3
 const MOST_STANDING_PIXELS = 140

@@ -12,7 +12,7 @@ export function centerStacks(draft: Draft): void {
   else centerBars(draft)
 }
 
-/** What stands for a label or a number in a map. */
+/** The key of a label or a number in a map. */
 const keyOf = (value: unknown): string => `${typeof value} ${String(value)}`
 
 /** A first area, which is not seen, lifts the others from below the middle. */

@@ -112,7 +112,7 @@ export function placeLegend(draft: Draft): void {
   }
 }
 
-/** Names that are wider than the chart are cut, each to a text of its own. */
+/** Cuts names that are wider than the chart, so that no two become the same text. */
 function shortenNames({ data, view }: Draft): void {
   const most = view.width - 2 * edgeOf(view) - SYMBOL_PIXELS
   const names = [...new Set(data.map(({ name }) => String(name ?? '')))]

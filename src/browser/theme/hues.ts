@@ -13,7 +13,7 @@ const ORDERED = {
 } as const
 /** Groups that begin with a number: years, classes, sizes. */
 const NUMBERED = /^\s*[<>≤≥+-]?\s*\d/
-/** Ordered groups that have colors of an order: two are rather told apart. */
+/** Ordered groups, at least, for colors of one scale: two have colors of their own. */
 const LEAST_ORDERED = 3
 const BESIDE = { light: '#c3c8ce', dark: '#565d66' } as const
 /** The end of the name of a trend, and the name of what stands for all other groups. */
@@ -70,7 +70,7 @@ function chooseColors(draft: Draft): void {
     if (series.includes(keys[k]) && !hasOwnColor(trace)) data[k] = withColor(trace, colorOf(keys[k]))
 }
 
-/** What tells the series of a trace from others. */
+/** The name of the series of a trace, without that of its trend. */
 function keyOf({ meta, legendgroup, name }: Attributes): string {
   const key = meta?.hue ?? (legendgroup || name)
   return String(key ?? '').replace(OF_TREND, '')

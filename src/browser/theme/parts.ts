@@ -2,7 +2,7 @@ import { listOf } from '../../charts/figure/lists.ts'
 import { GROUNDS } from './colors.ts'
 import { type Attributes, type Draft, isNarrow, shortened, shortenedApart } from './draft.ts'
 
-/** Rising and falling prices and amounts: colors of the palette that are told apart. */
+/** Colors of rising and of falling prices and amounts. */
 const RISING = '#25a269'
 const FALLING = '#d40039'
 const TOTAL = '#2f6fd6'

@@ -96,7 +96,7 @@ function shareScale({ data }: Draft): void {
   }
 }
 
-/** Steps of colors that are told apart. */
+/** Steps of a scale of colors, at most. */
 const MOST_STEPS = 6
 
 interface Scaled {
@@ -105,7 +105,7 @@ interface Scaled {
   trace?: Attributes
 }
 
-/** What `--scale` makes of the colors of a trace; undefined without it. */
+/** The colors of a trace for the `--scale` of its chart; undefined without one. */
 function scaledAs(
   { layout, unseen }: Draft,
   { path, values }: ColorScale,

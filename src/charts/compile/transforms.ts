@@ -8,7 +8,7 @@ import { hasTrait } from '../spec/types.ts'
 /** Slices that a pie has, with one more for all others, unless --top says otherwise. */
 export const PIE_SLICES = 6
 
-/** Symbols, and dashes, that are told apart. */
+/** Symbols, or dashes, of a chart: the eye does not tell more apart. */
 const MOST_STYLES = 6
 
 /** What the service evaluates before the chart is drawn: see docs/api.md#transforms and docs/api.md#own-transforms. */

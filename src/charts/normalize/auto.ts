@@ -176,7 +176,7 @@ async function readableFirst(texts: Column[], distinct: Distinct): Promise<Colum
   return texts
 }
 
-/** What is known of a table when a type is chosen. */
+/** The columns of a table, by kind, for the choice of a type. */
 interface Known extends Columns {
   x: Column | undefined
   y: string | undefined

@@ -1,5 +1,5 @@
 import type { GridMeta } from '../../contract/resources/index.ts'
-import { sortOption, whereOption } from '../../contract/row-options.ts'
+import { sortOption, type TypedOption, whereOption } from '../../contract/row-options.ts'
 import { quoted } from '../../contract/shell.ts'
 
 /** What `--aggregate` computes of the rows with the same x. */
@@ -20,15 +20,9 @@ export const TOP_SERIES = 12
 /** Kinds of values of options. The first four contain names of columns. */
 export type OptionKind = 'column' | 'columns' | 'where' | 'sort' | 'text' | 'texts' | 'flag' | 'number'
 
-/** An option of charts: its kind, and how it is typed. See `Option` of the command line. */
-export interface Row {
+/** An option of charts. */
+export interface ChartOption extends TypedOption {
   kind: OptionKind
-  flags: string
-  description: string
-  choices?: readonly string[]
-  preset?: string
-  repeatable?: boolean
-  integer?: { max?: number }
 }
 
 type Made<K extends OptionKind, F extends string, R> = { kind: K; flags: F; description: string } & R &
@@ -37,7 +31,11 @@ type Made<K extends OptionKind, F extends string, R> = { kind: K; flags: F; desc
 /** Makes rows of one kind. */
 const rowsOf =
   <K extends OptionKind>(kind: K) =>
-  <const R extends Partial<Row>, F extends string>(flags: F, description: string, more?: R): Made<K, F, R> =>
+  <const R extends Partial<ChartOption>, F extends string>(
+    flags: F,
+    description: string,
+    more?: R,
+  ): Made<K, F, R> =>
     ({ kind, flags, description, ...(kind === 'texts' && { repeatable: true }), ...more }) as never
 const [column, columns] = [rowsOf('column'), rowsOf('columns')]
 const [text, texts] = [rowsOf('text'), rowsOf('texts')]
@@ -147,9 +145,9 @@ const table = {
   ),
   locale: text('--locale <tag>', 'language of months and numbers, such as de (default: English)'),
   source: text('--source <text>', 'where the data comes from: a small text below the chart'),
-} as const satisfies Record<string, Row>
+} as const satisfies Record<string, ChartOption>
 
-type Value<R extends Row> = R extends { kind: 'flag' }
+type Value<R extends ChartOption> = R extends { kind: 'flag' }
   ? boolean
   : R extends { kind: 'number' }
     ? number
@@ -173,7 +171,7 @@ export const explainOption = {
 export const chartOptions = Object.values(table)
 
 /** How an option is typed, and what it does. */
-export function rowOf(name: keyof ChartOptions): Row {
+export function rowOf(name: keyof ChartOptions): ChartOption {
   return table[name]
 }
 

@@ -1,3 +1,4 @@
+import type { TypedOption } from '../../contract/row-options.ts'
 import { formats } from '../config/settings.ts'
 import type { Failure } from '../output/failure.ts'
 import type { TableView } from '../output/view.ts'
@@ -36,17 +37,7 @@ export type Completed =
 /** One kind, several, or words of its own. */
 export type Completion = Completed | readonly Completed[] | { words: readonly string[] } | undefined
 
-export interface Option {
-  /** In commander syntax: `-f, --field <key=value>`. */
-  flags: string
-  description: string
-  choices?: readonly string[]
-  /** The value of an option with an optional one, where none is given. */
-  preset?: string
-  /** May be repeated; the value is an array. */
-  repeatable?: boolean
-  /** A whole number from 0 to `max`, or without bound. */
-  integer?: { max?: number }
+export interface Option extends TypedOption {
   /** What completes its value in a shell. Default: by its name. */
   completes?: Completion
   /** The environment variable that gives its value where the option is not given. */
