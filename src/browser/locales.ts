@@ -25,7 +25,7 @@ export function inLocale<T extends Figure>(figure: T): T {
       shortDays: named({ weekday: 'short' }, days),
       months: named({ month: 'long' }, months),
       shortMonths: named({ month: 'short' }, months),
-      ...dateFormat(tag),
+      ...dateFormats(tag),
     },
   })
   return {
@@ -35,16 +35,27 @@ export function inLocale<T extends Figure>(figure: T): T {
   }
 }
 
-/** How a language writes a day: `%d.%m.%Y`. */
-function dateFormat(tag: string): { date: string } {
-  const parts = new Intl.DateTimeFormat(tag, {
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    calendar: 'gregory',
-  }).formatToParts(0)
-  const written: Record<string, string> = { year: '%Y', month: '%m', day: '%d' }
-  return { date: parts.map(({ type, value }) => written[type] ?? (type === 'literal' ? value : '')).join('') }
+/** How a language writes dates: `%d.%m.%Y`, `%-d. %b`, `%-d. %b %Y`. */
+function dateFormats(tag: string): Record<'date' | 'dayMonth' | 'dayMonthYear', string> {
+  const patternOf = (options: Intl.DateTimeFormatOptions, names: Record<string, string>): string =>
+    new Intl.DateTimeFormat(tag, { ...options, calendar: 'gregory', numberingSystem: 'latn' })
+      .formatToParts(0)
+      .map(({ type, value }) =>
+        // Names of months that are numbers: 1월.
+        type === 'month' && names.month === '%b' && /^\d/.test(value)
+          ? value.replace(/^\d+/, '%-m')
+          : (names[type] ?? (type === 'literal' ? value : '')),
+      )
+      .join('')
+  const [day, short] = [{ day: 'numeric', month: 'short' } as const, { day: '%-d', month: '%b', year: '%Y' }]
+  return {
+    date: patternOf(
+      { year: 'numeric', month: '2-digit', day: '2-digit' },
+      { day: '%d', month: '%m', year: '%Y' },
+    ),
+    dayMonth: patternOf(day, short),
+    dayMonthYear: patternOf({ ...day, year: 'numeric' }, short),
+  }
 }
 
 /** The decimal and the thousands separator of a language. */

@@ -1,4 +1,5 @@
 import type { Attributes } from './figure.ts'
+import { knownLocale } from './locale.ts'
 
 /** The theme of charts that name none: see docs/guide.md#looks. */
 export const DEFAULT_THEME = 'gridline'
@@ -71,8 +72,13 @@ export function isBuiltIn(name: string): boolean {
   return Object.hasOwn(builtIn, name)
 }
 
-/** A figure in a theme. The default theme, too, is then one that was chosen: its template is empty. */
+/**
+ * A figure in a theme. The default theme, too, is then one that was chosen: its template is empty. A theme can name the
+ * language of charts that have none, in `layout.meta.locale`.
+ */
 export function dressed<T extends { layout: Attributes }>(figure: T, { name, template }: Theme): T {
   const { layout } = figure
-  return { ...figure, layout: { ...layout, meta: { ...layout.meta, theme: name }, template } }
+  const locale = knownLocale(layout.meta?.locale ?? template.layout?.meta?.locale)
+  const meta = { ...layout.meta, theme: name, ...(locale !== undefined && { locale }) }
+  return { ...figure, layout: { ...layout, meta, template } }
 }

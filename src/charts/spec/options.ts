@@ -66,7 +66,7 @@ const table = {
   ),
   color: column(
     '--color <column>',
-    'column of numbers that colors the points of a scatter or the cells of a heatmap',
+    'column of numbers that colors points, bars, the points of a line or the cells of a heatmap',
   ),
   scale: text(
     '--scale <kind>',

@@ -54,7 +54,7 @@ type Row = readonly [options: readonly Taken[], ...traits: Trait[]]
 /** The types of charts that are made from the columns of a grid. */
 const rows = {
   scatter: [[...POINTS, 'color', 'scale', 'size', 'angle', 'symbol', 'trend', 'animate'], 'known by traces'],
-  line: [[...POINTS, 'trend', 'dash', 'bandOf'], 'joined', 'known by traces'],
+  line: [[...POINTS, 'trend', 'dash', 'bandOf', 'color', 'scale'], 'joined', 'known by traces'],
   step: [POINTS, 'joined'],
   slope: [
     ['by', 'top', 'highlight', 'aggregate', 'rangeY', 'formatY', 'unit', 'order', 'text'],

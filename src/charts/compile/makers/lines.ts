@@ -1,9 +1,19 @@
 import { Problem } from '../../../contract/errors.ts'
 import type { Attributes } from '../../figure/figure.ts'
-import { centered, type Made, type Makers, type Parts, percent } from '../parts.ts'
+import { centered, type Made, type Makers, type Parts, percent, pointsOf } from '../parts.ts'
 
 export const linesMakers = {
-  line: lines,
+  async line(parts) {
+    const { data, layout } = lines(parts)
+    const marker = await pointsOf(parts)
+    if (!marker) return { data, layout }
+    // A line has one color: its points have those of the column.
+    const colored = (trace: Attributes): Attributes =>
+      trace.meta?.isBand
+        ? trace
+        : { ...trace, mode: 'lines+markers', line: { color: LINE_COLOR, width: 1 }, marker }
+    return { data: data.map(colored), layout }
+  },
   slope: (parts) => {
     const { data, layout } = lines(parts)
     return {
@@ -70,3 +80,6 @@ function lines({ each, layout, chart, columns: { x, ys, ends }, transforms = [] 
   }
   return { data: [...data, band], layout }
 }
+
+/** Color of a line whose points are colored by a column. */
+const LINE_COLOR = '#a0a0a0'
