@@ -1,9 +1,8 @@
-import { hasLabels } from './spec/column-names.ts'
 // What a chart does not show, as the line below it says: see docs/guide.md#looks.
-
 import { counted } from '../contract/closest.ts'
 import { type Attributes, isObject } from './figure/figure.ts'
 import { isMissing, listOf } from './figure/lists.ts'
+import { hasLabels } from './spec/column-names.ts'
 import { spoken } from './spec/words.ts'
 
 interface Figure {
@@ -65,6 +64,20 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
     case 'box':
     case 'violin':
       return [...axis('x', x), [[trace.y], value]]
+    case 'scatter3d':
+    case 'mesh3d': {
+      const { z } = layout.meta?.spec?.options ?? {}
+      return [
+        [[trace.x], word(x, 'x')],
+        [[trace.y], word(y, 'y')],
+        [[trace.z], word(z, 'z')],
+      ]
+    }
+    case 'splom':
+    case 'parcoords':
+      return (Array.isArray(trace.dimensions) ? trace.dimensions : [])
+        .filter(isObject)
+        .map(({ values, label }: Attributes): Needed[number] => [[values], word(label, 'a value')])
     case 'pie':
       return [[[trace.values], value]]
     case 'scatterpolar':

@@ -11,7 +11,6 @@ import {
   hasOnePlot,
   isNarrow,
   mostBeside,
-  shortened,
   shortenedApart,
   TEXT_PIXELS,
   widthOf,
@@ -41,8 +40,6 @@ const ROW_PIXELS = 20
 const LEAST_LABEL_PIXELS = 15
 /** Labels of a phone that stand above their bars: a longer list is only scrolled. */
 const MOST_ABOVE = 100
-/** Part of the width of a phone that labels have where they have no room of their own. */
-const LEAST_LABEL_SHARE = 0.3
 /** Bars of a chart: fewer are thinner, so that they are not blocks. */
 const FEW_BARS = 4
 
@@ -78,17 +75,36 @@ function besideStem(value: unknown): string {
 const POINT_VALUE_PIXELS = 48
 
 /** Values at the points of lines: where they would cover each other, the first, the last, the least and the highest. */
-export function thinValues({ data, view }: Draft): void {
+export function thinValues(draft: Draft): void {
+  const { data, view } = draft
   for (const [k, trace] of data.entries()) {
     const { mode, texttemplate, y } = trace
     const values = [...listOf(y)]
-    const isLine = typeof texttemplate === 'string' && /lines.*text|text.*lines/.test(String(mode))
-    if (!isLine || values.length * POINT_VALUE_PIXELS <= view.width) continue
+    const shown = VALUE_TEMPLATES.has(texttemplate) ? shortTexts(values, draft.layout) : undefined
+    if (shown) data[k] = { ...trace, texttemplate: shown }
+    if (typeof texttemplate !== 'string' || !String(mode).includes('text')) continue
+    // Half of the value at the last point stands beside the plot.
+    const last = shown?.at(-1) ?? (Number(values.at(-1)) || 0).toLocaleString('en')
+    draft.right = Math.max(draft.right, widthOf(last) / 2 + 4)
+    if (!String(mode).includes('lines') || values.length * POINT_VALUE_PIXELS <= view.width) continue
     const known = values.flatMap((value, at) => (typeof value === 'number' ? [{ value, at }] : []))
     const by = [...known].sort((a, b) => a.value - b.value)
-    const shown = new Set([known[0], known.at(-1), by[0], by.at(-1)].map((one) => one?.at))
-    data[k] = { ...trace, texttemplate: values.map((_, at) => (shown.has(at) ? texttemplate : '')) }
+    const kept = new Set([known[0], known.at(-1), by[0], by.at(-1)].map((one) => one?.at))
+    const texts = values.map((_, at) => (kept.has(at) ? (shown?.[at] ?? texttemplate) : ''))
+    data[k] = { ...trace, texttemplate: texts }
   }
+}
+
+/** Templates of values as `--labels` writes them. */
+const VALUE_TEMPLATES: ReadonlySet<unknown> = new Set(['%{y}', '%{value}'])
+
+/** Values from a million on, as an axis writes them, in short; undefined for others, and with a format of their own. */
+function shortTexts(values: readonly unknown[], { yaxis, meta }: Attributes): string[] | undefined {
+  const isLarge = values.some((value) => typeof value === 'number' && Math.abs(value) >= 1e6)
+  if (!isLarge || yaxis?.tickformat !== undefined) return undefined
+  const format = new Intl.NumberFormat(localeIn(meta), { notation: 'compact', maximumSignificantDigits: 4 })
+  const [before = '', after = ''] = [yaxis?.tickprefix, yaxis?.ticksuffix]
+  return values.map((value) => (typeof value === 'number' ? `${before}${format.format(value)}${after}` : ''))
 }
 
 /** Room for the values beside bars and points: a part of the height, or pixels of the width. */
@@ -207,13 +223,7 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
   }
   if (height / labels.length < labeled) {
     layout.yaxis = { ...layout.yaxis, ticklabelposition: 'outside' }
-    // A label of a few letters says nothing: then the plot is smaller.
-    const beside = mostBeside(view)
-    const isCut = labels.some((label) => widthOf(label) > beside)
-    layout.yaxis.labelalias = aliases(
-      labels,
-      isCut ? Math.max(beside, view.width * LEAST_LABEL_SHARE) : beside,
-    )
+    layout.yaxis.labelalias = aliases(labels, mostBeside(labels, view))
     return
   }
   // Above its bar, a label has all the width.
@@ -221,9 +231,10 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
   layout.xaxis = { ...layout.xaxis, showgrid: false }
   const row = height / labels.length
   const most = view.width - 2 * edgeOf(view)
-  const texts = labels.map((label) =>
-    row >= labeled + LABEL_PIXELS ? inTwoLines(label, most) : [shortened(label, most)],
-  )
+  const texts =
+    row >= labeled + LABEL_PIXELS
+      ? inTwoLines(labels, most)
+      : shortenedApart(labels, most).map((text) => [text])
   const lines = Math.max(...texts.map(({ length }) => length))
   const gap = Math.max((LABEL_PIXELS * lines) / row, 1 - (MOST_BAR_PIXELS * bars) / row)
   layout.bargap = gap
@@ -239,14 +250,18 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
       yref: 'y',
       y: label,
       yanchor: 'bottom',
-      yshift: isDots(draft) ? 5 : row * (0.5 - gap / 2) - 3,
+      yshift: isDots(draft) ? 5 : row * (0.5 - gap / 2) - (layout.meta.chart === 'timeline' ? 0 : 3),
     })
 }
 
-/** A label in at most two lines. */
-function inTwoLines(label: string, most: number): string[] {
-  const [first, ...rest] = wrapped(label, most, TEXT_PIXELS)
-  return rest.length === 0 ? [first] : [first, shortened(rest.join(' '), most)]
+/** Labels in at most two lines, of which no two become the same text. */
+function inTwoLines(labels: readonly string[], most: number): string[][] {
+  const lines = labels.map((label) => wrapped(label, most, TEXT_PIXELS))
+  const ends = shortenedApart(
+    lines.map(([, ...rest]) => rest.join(' ')),
+    most,
+  )
+  return lines.map(([first, ...rest], k) => (rest.length === 0 ? [first] : [first, ends[k]]))
 }
 
 /** The largest number of bars, without its sign. */
@@ -359,7 +374,7 @@ function turnedTexts({ texttemplate, hovertemplate, textposition }: Attributes):
 /** Shorter texts of labels that are wider than `most` pixels, in one line or two; undefined if none is. */
 function aliases(labels: readonly string[], most: number, lines = 1): Record<string, string> | undefined {
   const texts =
-    lines === 1 ? shortenedApart(labels, most) : labels.map((label) => inTwoLines(label, most).join('<br>'))
+    lines === 1 ? shortenedApart(labels, most) : inTwoLines(labels, most).map((text) => text.join('<br>'))
   const short = labels.flatMap((label, k) => (texts[k] === label ? [] : [[label, texts[k]]]))
   return short.length > 0 ? Object.fromEntries(short) : undefined
 }

@@ -31,6 +31,7 @@ export type MoreParts = Readonly<
     | 'arrangeMaps'
     | 'arrangeParts'
     | 'arrangePies'
+    | 'arrangeRose'
     | 'arrangeColors',
     (draft: Draft) => void
   >
@@ -43,6 +44,7 @@ const PARTS = [
   sayEmpty,
   writeLabels,
   'arrangePies',
+  'arrangeRose',
   'arrangeColors',
   'arrangeMaps',
   'arrangeParts',

@@ -55,9 +55,13 @@ const NARROW_SHARE = 0.2
 /** Room between a label and its axis, in pixels. */
 const STANDOFF_PIXELS = 18
 
-/** Width of the labels beside the plot of a phone, in pixels. */
-export function mostBeside(view: View): number {
-  return view.width * NARROW_SHARE - 2 * edgeOf(view) - STANDOFF_PIXELS
+/** Part of the width of a phone that labels have where they have no room of their own. */
+const LEAST_LABEL_SHARE = 0.3
+
+/** Width of labels beside the plot of a phone, at most, in pixels. A label of a few letters says nothing: then the plot is smaller. */
+export function mostBeside(labels: readonly string[], view: View): number {
+  const most = view.width * NARROW_SHARE - 2 * edgeOf(view) - STANDOFF_PIXELS
+  return labels.some((label) => widthOf(label) > most) ? Math.max(most, view.width * LEAST_LABEL_SHARE) : most
 }
 
 /** Whether a chart has one x axis and one y axis, or none. */

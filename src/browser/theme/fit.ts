@@ -3,12 +3,10 @@
 import { SOURCE } from '../../charts/figure/names.ts'
 import { escapedMarkup } from '../../contract/markup.ts'
 import { type Attributes, EDGE_PIXELS, TEXT_PIXELS } from './draft.ts'
-import { listOfAnnotations, SOURCE_PIXELS, Y_TITLE } from './headings.ts'
+import { FOOT_LINE_PIXELS, isBelow, listOfAnnotations, SOURCE_PIXELS, Y_TITLE } from './headings.ts'
 import { hasLogo, logoChanges } from './logo.ts'
 import { END } from './series.ts'
 
-/** Height of each further line below the chart, in pixels. */
-const FOOT_LINE_PIXELS = 16
 /** Height of the name of a line, in pixels. */
 const NAME_PIXELS = TEXT_PIXELS + 4
 
@@ -18,7 +16,7 @@ const NAME_PIXELS = TEXT_PIXELS + 4
  */
 export function fitOf(chart: unknown): Attributes | undefined {
   // biome-ignore lint/suspicious/noExplicitAny: the inner data of plotly.js has no types
-  const { _fullLayout: full, layout } = chart as any
+  const { _fullLayout: full, layout, data = [] } = chart as any
   const size = full?._size
   const annotations = listOfAnnotations(layout ?? {})
   if (!size || layout?.meta?.theme === undefined) return undefined
@@ -40,7 +38,10 @@ export function fitOf(chart: unknown): Attributes | undefined {
   if (source >= 0) {
     // Below what the labels of the axis need.
     const more = String(annotations[source].text).split('<br>').length - 1
-    changes['margin.b'] = size.b + SOURCE_PIXELS + more * FOOT_LINE_PIXELS
+    const bars = data.flatMap((one: Attributes) => [one.colorbar, one.marker?.colorbar, one.line?.colorbar])
+    // A legend or a scale below the axis has been lifted above it.
+    const isLifted = [layout.legend, layout.coloraxis?.colorbar, ...bars].some(isBelow)
+    changes['margin.b'] = size.b + (isLifted ? 0 : SOURCE_PIXELS + more * FOOT_LINE_PIXELS)
     changes[`annotations[${source}].yshift`] = EDGE_PIXELS / 2 - changes['margin.b']
     changes[`annotations[${source}].xshift`] = beside
   }

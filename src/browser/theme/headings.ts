@@ -215,7 +215,8 @@ function titleOf(title: unknown): Attributes {
 }
 
 /** Adds the footer: the source, then omitted data and remarks. `fitOf` places it once the height of the axis is known. */
-export function placeFoot({ layout, view, unseen, remarks }: Draft): void {
+export function placeFoot(draft: Draft): void {
+  const { layout, view, unseen, remarks } = draft
   const given = listOfAnnotations(layout).find(({ name }) => name === SOURCE)
   const said = [...(unseen.length > 0 ? [`Not shown: ${unseen.join(', ')}`] : []), ...remarks].join('. ')
   if (!given && (said === '' || view.height < LEAST_FOOT_PIXELS)) return
@@ -224,6 +225,7 @@ export function placeFoot({ layout, view, unseen, remarks }: Draft): void {
     ...wrapped(String(given?.text ?? ''), most, 12).slice(0, 1),
     ...wrapped(said, most, 12).slice(0, MOST_FOOT_LINES),
   ]
+  liftBelow(draft, (SOURCE_PIXELS + (lines.length - 1) * FOOT_LINE_PIXELS) / view.height)
   layout.annotations = listOfAnnotations(layout).filter((one) => one !== given)
   annotate(layout, {
     ...given,
@@ -233,7 +235,28 @@ export function placeFoot({ layout, view, unseen, remarks }: Draft): void {
   })
 }
 
+/** Whether a legend or a scale of colors stands at the lower edge of the chart. */
+export function isBelow(one: Attributes | undefined): boolean {
+  return one?.yref === 'container' && one.yanchor === 'bottom'
+}
+
+/** Lifts what stands at the lower edge above the footer, by a part of the height. */
+function liftBelow({ data, layout }: Draft, share: number): void {
+  const lifted = (one: Attributes): Attributes => ({ ...one, y: one.y + share })
+  if (isBelow(layout.legend)) layout.legend = lifted(layout.legend)
+  if (isBelow(layout.coloraxis?.colorbar))
+    layout.coloraxis = { ...layout.coloraxis, colorbar: lifted(layout.coloraxis.colorbar) }
+  for (const [k, trace] of data.entries()) {
+    if (isBelow(trace.colorbar)) data[k] = { ...trace, colorbar: lifted(trace.colorbar) }
+    for (const path of ['marker', 'line'])
+      if (isBelow(trace[path]?.colorbar))
+        data[k] = { ...data[k], [path]: { ...trace[path], colorbar: lifted(trace[path].colorbar) } }
+  }
+}
+
 const MOST_FOOT_LINES = 3
+/** Height of each further line below the chart, in pixels. */
+export const FOOT_LINE_PIXELS = 16
 /** Height of a chart that has room for what it does not show, in pixels. */
 const LEAST_FOOT_PIXELS = 160
 

@@ -7,6 +7,7 @@ import { drawHexagons } from './hexagons.ts'
 import { arrangeMaps } from './maps.ts'
 import { arrangeParts } from './parts.ts'
 import { arrangePies } from './pies.ts'
+import { arrangeRose } from './roses.ts'
 import { arrangeColors } from './scales.ts'
 
 /** The parts that few charts need. */
@@ -19,5 +20,6 @@ export const moreParts: MoreParts = {
   arrangeMaps,
   arrangeParts,
   arrangePies,
+  arrangeRose,
   arrangeColors,
 }

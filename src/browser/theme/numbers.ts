@@ -49,14 +49,26 @@ export function formatNumbers({ data, layout }: Draft): void {
       ...(axis.type === 'log' && { dtick: logTick(values, largest.least) }),
       hoverformat: hoverFormat(values, isWhole, key.startsWith('x')),
       // A word is read once, at the top; a sign is short.
-      ...(String(axis.ticksuffix ?? '').length > 2 && { showticksuffix: 'last' }),
+      ...(String(axis.ticksuffix ?? '').length > 2 && { showticksuffix: 'last', showexponent: 'all' }),
       ...axis,
     }
+    const { labelalias, tickprefix = '', ticksuffix = '' } = layout[key]
+    // plotly.js looks up a label with its unit.
+    if (values >= 1e6 && labelalias && tickprefix + ticksuffix !== '')
+      layout[key].labelalias = withUnit(labelalias, tickprefix, ticksuffix)
   }
 }
 
 /** Whole numbers up to which each has a tick. */
 const FEW_WHOLE = 6
+
+/** Names of numbers, and the same with a unit. */
+function withUnit(names: Record<string, string>, before: string, after: string): Record<string, string> {
+  const own = Object.entries(names).flatMap(([key, name]) =>
+    ['', after].map((end) => [`${before}${key}${end}`, `${before}${name}${end}`]),
+  )
+  return Object.fromEntries(own)
+}
 
 /** Steps of ticks, in months, and ends of months that are looked at. */
 const MONTHS = [1, 2, 3, 6, 12, 24, 36, 60, 120]
@@ -164,8 +176,11 @@ function largestOn(
   let [low, high] = letter === 'y' ? [0, 0] : [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const trace of data) {
     if ((trace[`${letter}axis`] ?? letter) !== id) continue
+    let total = 0
     for (const value of listOf(trace[letter])) {
-      const number = typeof value === 'number' ? value : Number.NaN
+      // Of a waterfall, the sum of all bars so far is drawn.
+      if (trace.type === 'waterfall') total += Number(value) || 0
+      const number = typeof value !== 'number' ? Number.NaN : trace.type === 'waterfall' ? total : value
       if (!Number.isFinite(number)) continue
       if (Math.abs(number) > values) values = Math.abs(number)
       if (number > 0 && number < least) least = number

@@ -1,6 +1,7 @@
 import { listOf } from '../../charts/figure/lists.ts'
 import { GROUNDS } from './colors.ts'
 import { type Attributes, type Draft, isNarrow, shortened, shortenedApart } from './draft.ts'
+import { fitTable } from './tables.ts'
 
 /** Colors of rising and of falling prices and amounts. */
 const RISING = '#25a269'
@@ -79,16 +80,18 @@ export function arrangeParts(draft: Draft): void {
       )
       data[k] = { ...trace, dimensions: given.map((one, n) => ({ ...one, label: texts[n] })) }
     }
-    if (trace.type === 'table')
+    if (trace.type === 'table') {
+      const table = fitTable(draft, trace)
       data[k] = {
-        ...trace,
+        ...table,
         header: {
           line: { color: line },
           fill: { color: line },
           font: { color: text, weight: 600 },
-          ...trace.header,
+          ...table.header,
         },
-        cells: { line: { color: line }, fill: { color: ground }, font: { color: text }, ...trace.cells },
+        cells: { line: { color: line }, fill: { color: ground }, font: { color: text }, ...table.cells },
       }
+    }
   }
 }

@@ -14,33 +14,18 @@ const LEAST_OTHER_SIDE = 0.1
 
 /** Colors of cells part at zero if the values do. On a phone, the scale of colors is below the chart. */
 export function arrangeColors(draft: Draft): void {
-  const { data, view } = draft
+  const { data } = draft
   shareScale(draft)
+  shareCounts(draft)
   for (const [k, trace] of data.entries()) {
-    const scale = scaleIn(trace)
+    const scale = trace.coloraxis === undefined ? scaleIn(trace) : undefined
     if (scale === undefined) continue
     const { holder, values } = scale
     const range = rangeOf(values)
     const scaled = range && scaledAs(draft, scale, range)
     const bar: Attributes = holder.colorbar ?? {}
-    const shown: Attributes = {
-      outlinewidth: 0,
-      thickness: 12,
-      ...(range && numbersUpTo(Math.max(-range[0], range[1]), draft.layout)),
-      ...scaled?.colorbar,
-      ...bar,
-    }
-    if (isNarrow(view)) {
-      Object.assign(shown, {
-        orientation: 'h',
-        yref: 'container',
-        y: edgeOf(view) / view.height,
-        yanchor: 'bottom',
-        thickness: 10,
-        title: { text: '' },
-      })
-      draft.scale ??= textOf(bar.title)
-    }
+    const numbers = range && numbersUpTo(Math.max(-range[0], range[1]), draft.layout)
+    const shown = barOf(draft, { ...numbers, ...scaled?.colorbar, ...bar })
     const changes: Attributes = { colorbar: shown }
     Object.assign(changes, scaled?.holder)
     // plotly.js finds no lines between equal values.
@@ -68,6 +53,34 @@ export function arrangeColors(draft: Draft): void {
         : { ...trace, [scale.path]: { ...holder, ...changes } }
     if (MATRICES.has(trace.type)) arrangeRows(draft, trace)
   }
+}
+
+/** The look of a scale of colors: on a phone, it is below the chart. */
+function barOf(draft: Draft, bar: Attributes): Attributes {
+  const { view } = draft
+  const shown = { outlinewidth: 0, thickness: 12, ...bar }
+  if (!isNarrow(view)) return shown
+  draft.scale ??= textOf(bar.title)
+  return {
+    ...shown,
+    ...{ orientation: 'h', yref: 'container', y: edgeOf(view) / view.height, yanchor: 'bottom' },
+    ...{ thickness: 10, title: { text: '' } },
+  }
+}
+
+/** Small charts of counts have one scale of colors: plotly.js knows how far it goes. */
+function shareCounts(draft: Draft): void {
+  const { data, layout } = draft
+  const counts = data.filter(({ type, coloraxis }) => type === 'histogram2d' && coloraxis === undefined)
+  if (counts.length < 2) return
+  const [{ colorbar = {} }] = counts
+  layout.coloraxis = {
+    colorscale: scaleOf(SEQUENTIAL),
+    colorbar: barOf(draft, colorbar),
+    ...layout.coloraxis,
+  }
+  for (const [k, trace] of data.entries())
+    if (counts.includes(trace)) data[k] = { ...trace, coloraxis: 'coloraxis' }
 }
 
 /** Points of several series, or small charts, have one scale of colors, and what has no color is grey. */
@@ -172,7 +185,7 @@ function arrangeRows({ layout, view }: Draft, { y }: Attributes): void {
   layout.yaxis = { showgrid: false, ticklabelposition: 'outside', ...layout.yaxis }
   if (!isNarrow(view) || layout.yaxis.type !== 'category') return
   const labels = [...new Set(listOf(y))].filter((label) => typeof label === 'string')
-  const texts = shortenedApart(labels, mostBeside(view))
+  const texts = shortenedApart(labels, mostBeside([], view))
   layout.yaxis.labelalias ??= Object.fromEntries(labels.map((label, k) => [label, texts[k]]))
 }
 

@@ -65,7 +65,8 @@ export function nameLines(draft: Draft): void {
   const least = layout.meta.highlight === undefined ? 2 : 1
   const isStack = lines.every(isArea)
   if (lines.length < least || lines.length > most || !(isStack || lines.every(isLine))) return
-  const ends = isStack ? middlesOf(lines, layout) : lines.map(endOf)
+  const isLog = layout.yaxis?.type === 'log'
+  const ends = isStack ? middlesOf(lines, layout) : lines.map((line) => endOf(line, isLog))
   if (ends.some((end) => end === undefined) || layout.yaxis?.range !== undefined) return
   const given = lines.map(({ name }) => String(name ?? ''))
   const names = shortenedApart(given, view.width * NAMES_SHARE)
@@ -85,7 +86,7 @@ export function nameLines(draft: Draft): void {
       xanchor: 'left',
       xshift: GAP_PIXELS,
       yref: 'y',
-      y: layout.yaxis?.type === 'log' ? Math.log10(ends[k] as number) : ends[k],
+      y: isLog ? Math.log10(ends[k] as number) : ends[k],
       yanchor: 'middle',
       font: { color, size: TEXT_PIXELS },
     })
@@ -125,12 +126,12 @@ function middlesOf(areas: readonly Attributes[], layout: Attributes): (number | 
   })
 }
 
-/** The last value of a line. */
-function endOf({ y }: Attributes): number | undefined {
+/** The last value of a line that is drawn. */
+function endOf({ y }: Attributes, isLog: boolean): number | undefined {
   const values = listOf(y)
   for (let k = values.length - 1; k >= 0; k--) {
     const value = values[k]
-    if (typeof value === 'number' && Number.isFinite(value)) return value
+    if (typeof value === 'number' && Number.isFinite(value) && (!isLog || value > 0)) return value
   }
   return undefined
 }

@@ -36,6 +36,7 @@ function defaultTitle(type: ChartType, options: Titled, shown: string): string {
   const { x, y, z, per, by, facets, symbol, dash, lat, size, color } = options
   // A rose of values counts them in classes.
   const isClassed = type === 'rose' && y !== undefined && by === undefined && options.aggregate === undefined
+  const isCount = shown === '' && hasTrait(type, 'optional y') && !hasTrait(type, 'spread') && type !== 'map'
   const isPair = type === 'histogram2d' || type === 'hexbin'
   const isSpread = hasTrait(type, 'spread') || isPair
   const along = isSpread
@@ -48,7 +49,7 @@ function defaultTitle(type: ChartType, options: Titled, shown: string): string {
   ].flatMap((name) => (name === undefined ? [] : [spoken(name)]))
   const what = isSpread
     ? `distribution of ${[x, y?.replace(/,\s*/g, ', ')].flatMap((name) => (name === undefined ? [] : [spoken(name)])).join(isPair ? ' and ' : ', ')}`
-    : isClassed
+    : isClassed || isCount
       ? 'count'
       : type === 'map'
         ? spoken(size ?? color ?? lat ?? 'places')

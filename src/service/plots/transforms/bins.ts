@@ -1,6 +1,5 @@
 // Histograms are counted here: a page gets bars, not a million values. See docs/api.md#own-transforms.
 import { stepAbove } from '../../../charts/figure/steps.ts'
-import { counted } from '../../../contract/closest.ts'
 import { type Attributes, isObject, MISSING, rowsByKey, type Transform } from './attributes.ts'
 import { instant } from './axes.ts'
 import { endOf, startOf } from './per.ts'
@@ -80,7 +79,7 @@ export function bins(trace: Attributes, transform: Transform): void {
   else if (chosen.unit === undefined) countNumbers(trace, values, chosen)
   else countDates(trace, values, chosen.unit)
   const below = chosen?.isLog ? values.filter((value) => typeof value === 'number' && value <= 0).length : 0
-  if (below > 0) transform.unseen = `${counted(below, 'value')} not above zero`
+  if (below > 0) transform.unseen = [below, 'value', 'not above zero']
   trace.type = 'bar'
   trace.hovertemplate ??= chosen ? '%{customdata}: %{y}' : undefined
 }

@@ -1,5 +1,7 @@
 import { NO_LABEL } from '../../../charts/figure/names.ts'
+import { spoken } from '../../../charts/spec/words.ts'
 import { missingIn } from '../../../charts/unseen.ts'
+import { counted } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import { breathe, turnIsLong } from '../../../json/index.ts'
 import { aggregate, cells, number } from './aggregate.ts'
@@ -122,6 +124,20 @@ export async function transformed(
   if (isOurs)
     for (const text of missingIn({ data: ready.filter(isObject), layout: figure.layout as Attributes }))
       notShown.add(text)
+  const counts = new Map<string, [count: number, what: string, why: string]>()
+  const addUnseen = (transforms: readonly Transform[]): void => {
+    for (const { unseen } of transforms) {
+      if (!Array.isArray(unseen)) continue
+      const [count, what, why] = unseen as [number, string, string]
+      counts.set(why, [count + (counts.get(why)?.[0] ?? 0), what, why])
+    }
+  }
+  for (const { transforms } of ready.filter(isEvaluable))
+    addUnseen(
+      (transforms as unknown[])
+        .filter(isObject)
+        .filter(({ type }) => Object.hasOwn(preparations, keyOf(type))),
+    )
   limitGroups(ready.filter(isEvaluable))
   planBins(ready.filter(isEvaluable), figure.layout)
   // Bands are parts of their lines.
@@ -160,16 +176,17 @@ export async function transformed(
     const line = { transforms: trace.transforms }
     const done = await evaluated(trace, axes)
     const trend = trendOf({ ...done, ...line })
-    for (const { left, of, unseen } of (line.transforms as unknown[]).filter(isObject)) {
-      if (typeof unseen === 'string') notShown.add(unseen)
+    const own = (line.transforms as unknown[]).filter(isObject)
+    addUnseen(own.filter(({ type }) => Object.hasOwn(changes, keyOf(type))))
+    for (const { left, of } of own)
       if (typeof left === 'number' && left > 0)
-        notShown.add(`${left} more ${typeof of === 'string' ? of.replaceAll('_', ' ') : ''}`.trim())
-    }
+        notShown.add(`${left} more ${typeof of === 'string' ? spoken(of) : ''}`.trim())
     const frame = frames.get(trace)
     if (frame !== undefined) for (const one of trend ? [done, trend] : [done]) frames.set(one, frame)
     if (trend) done.opacity ??= PALE_OPACITY
     drawn.push(done, ...(trend ? [trend] : []))
   }
+  for (const [count, what, why] of counts.values()) notShown.add(`${counted(count, what)} ${why}`)
   if (frames.size > 0) {
     const series = new Set(
       drawn.filter((trace) => frames.has(trace)).map((trace) => seriesOf(trace as Attributes)),

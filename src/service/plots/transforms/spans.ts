@@ -1,4 +1,3 @@
-import { counted } from '../../../contract/closest.ts'
 import type { Attributes, Transform } from './attributes.ts'
 import { instant } from './axes.ts'
 
@@ -15,7 +14,7 @@ export function span(trace: Attributes, transform: Transform): void {
     backwards++
     return null
   })
-  if (backwards > 0) transform.unseen = `${counted(backwards, 'row')} with an end before the start`
+  if (backwards > 0) transform.unseen = [backwards, 'row', 'with an end before the start']
 }
 
 function placeOf(value: unknown): number | undefined {

@@ -2,7 +2,7 @@
 
 import { COMPASS, WEEKDAYS } from '../../../charts/figure/names.ts'
 import { stepAbove } from '../../../charts/figure/steps.ts'
-import { counted } from '../../../contract/closest.ts'
+import { spoken } from '../../../charts/spec/words.ts'
 import { type Attributes, keyOf, rowsByKey, setAt, type Transform, takeRows } from './attributes.ts'
 import { instant } from './axes.ts'
 
@@ -45,7 +45,7 @@ export function density(trace: Attributes, transform: Transform): void {
   trace.y = []
   const [first, last] = [values[0], values[count - 1]]
   if (count > 0 && first === last)
-    transform.unseen = `${counted(count, 'row')} of ${String(trace.name ?? 'a series')} with one value: no curve`
+    transform.unseen = [count, 'row', `of ${String(trace.name ?? 'a series')} with one value: no curve`]
   if (count < 2 || first === last) return
   const mean = values.reduce((sum, value) => sum + value / count, 0)
   const deviation = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (count - 1))
@@ -96,7 +96,7 @@ export function calendar(trace: Attributes): void {
 }
 
 /** Links with names of their ends become links between numbered nodes. Links with the same ends are one. */
-export function links(trace: Attributes): void {
+export function links(trace: Attributes, transform: Transform): void {
   const { source, target, value } = trace.link ?? {}
   if (!Array.isArray(source) || !Array.isArray(target)) return
   const names = new Map<string, number>()
@@ -106,15 +106,22 @@ export function links(trace: Attributes): void {
     return names.get(key)!
   }
   const sums = new Map<string, { source: number; target: number; value: number }>()
+  let loops = 0
   for (const [k, from] of source.entries()) {
     const size: unknown = Array.isArray(value) ? value[k] : 1
     if ([from, target[k]].some((end) => end === null || end === undefined || end === '')) continue
     if (typeof size !== 'number' || !(size > 0)) continue
+    // plotly.js draws them out of the frame.
+    if (keyOf(from) === keyOf(target[k])) {
+      loops++
+      continue
+    }
     const [start, end] = [numberOf(from), numberOf(target[k])]
     const own = sums.get(`${start} ${end}`) ?? { source: start, target: end, value: 0 }
     own.value += size
     sums.set(`${start} ${end}`, own)
   }
+  if (loops > 0) transform.unseen = [loops, 'row', 'from a node to itself']
   const all = [...sums.values()]
   trace.node = { ...trace.node, label: [...names.keys()] }
   trace.link = {
@@ -133,15 +140,16 @@ export function sectors(trace: Attributes, transform: Transform): void {
     isDegrees ? typeof theta[k] === 'number' : (theta[k] ?? '') !== ''
   const rows: number[] = [...theta.keys()].filter(isDirection)
   const lost = theta.length - rows.length
-  if (lost > 0)
-    transform.unseen = `${counted(lost, 'row')} without ${String(transform.of ?? 'a direction').replaceAll('_', ' ')}`
+  if (lost > 0) transform.unseen = [lost, 'row', `without ${spoken(String(transform.of ?? 'a direction'))}`]
   takeRows(trace, rows)
   const size = 360 / COMPASS.length
-  trace.theta = trace.theta.map((value: unknown) =>
+  const points = trace.theta.map((value: unknown) =>
     typeof value === 'number' && Number.isFinite(value)
       ? COMPASS[((Math.round(value / size) % 16) + 16) % 16]
-      : value,
+      : String(value).trim().toUpperCase(),
   )
+  // Labels that are points of the compass are written as one writes them.
+  if (isDegrees || points.every((point: string) => COMPASS.includes(point))) trace.theta = points
 }
 
 /** The classes of numbers, at round numbers, in place of the numbers themselves: `10 to 20`. */
