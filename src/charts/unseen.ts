@@ -2,7 +2,7 @@
 import { counted } from '../contract/closest.ts'
 import { type Attributes, isObject } from './figure/figure.ts'
 import { isMissing, listOf } from './figure/lists.ts'
-import { hasLabels } from './spec/column-names.ts'
+import { columnNames, hasLabels } from './spec/column-names.ts'
 import { spoken } from './spec/words.ts'
 
 interface Figure {
@@ -24,7 +24,7 @@ function isLabeled(layout: Attributes, letter: 'x' | 'y', id: unknown): boolean 
 
 /** What rows of a type need to be drawn. Labels need nothing: rows without one have the label `(none)`. */
 function neededBy(trace: Attributes, layout: Attributes): Needed {
-  const { x, y, color }: Record<string, string | undefined> = layout.meta?.spec?.options ?? {}
+  const { x, y, color, aggregate }: Record<string, string | undefined> = layout.meta?.spec?.options ?? {}
   const word = (name: unknown, usual: string): string => (typeof name === 'string' ? spoken(name) : usual)
   const isLabels = (letter: 'x' | 'y'): boolean => isLabeled(layout, letter, trace[`${letter}axis`])
   const axis = (letter: 'x' | 'y', name: unknown): Needed =>
@@ -32,6 +32,11 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
   // A name with a comma is in quotes: then that of the trace is as good.
   const value = word(y !== undefined && !/[",]/.test(y) ? y : trace.name, 'a value')
   const { type = 'scatter', mode } = trace
+  // What is computed, or ranked, does not show which rows it is of.
+  const isComputed =
+    (aggregate !== undefined && !/^(?:count|none)$/.test(aggregate)) ||
+    /^(?:bump|slope)$/.test(layout.meta?.chart)
+  const computed: Needed = isComputed && listOf(trace.y).length > 0 ? [[[trace.y], value]] : []
   switch (type) {
     case 'candlestick':
     case 'ohlc':
@@ -94,12 +99,12 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
     case 'bar':
       if (layout.meta?.chart === 'dumbbell') return axis('x', x)
       if (listOf(trace.base).length > 0) return [[[trace.base, trace.y], 'both ends'], ...axis('x', x)]
-      return axis('x', x)
+      return [...axis('x', x), ...computed]
     case 'scatter':
     case 'scattergl':
     case 'waterfall': {
       // Between points that are joined, a gap shows what is missing.
-      const isPoint = mode === 'markers' && !isLabels('x')
+      const isPoint = (mode === 'markers' || mode === 'markers+text') && !isLabels('x')
       const angle = word(layout.meta?.spec?.options?.angle, 'a direction')
       const isTurned: Needed = listOf(trace.marker?.angle).length > 0 ? [[[trace.marker.angle], angle]] : []
       const isSized: Needed =
@@ -110,7 +115,7 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
       return [
         ...axis('x', isSpread ? trace.name : x),
         ...isSized,
-        ...(isPoint ? ([[[trace.y], value]] satisfies Needed) : []),
+        ...(isPoint ? ([[[trace.y], value]] satisfies Needed) : computed),
         ...isTurned,
       ]
     }
@@ -192,23 +197,30 @@ export function unseenIn({ data, layout }: Figure): { unseen: string[]; remarks:
   const { notShown, isCounted, spec } = layout.meta ?? {}
   const unseen = [...Array.from(listOf(notShown), String)]
   if (isCounted !== true) unseen.push(...missingIn({ data, layout }))
-  let [negative, notAbove] = [0, 0]
+  let [unsized, notAbove] = [0, 0]
   const cut = new Map<string, number>()
   for (const trace of data) {
     for (const size of trace.marker?.sizeref === undefined ? [] : Array.from(listOf(trace.marker?.size)))
-      if (typeof size === 'number' && size < 0) negative++
+      if (typeof size === 'number' && size <= 0) unsized++
     for (const letter of ['x', 'y'] as const) {
       const axis = layout[`${letter}axis${String(trace[`${letter}axis`] ?? letter).slice(1)}`]
-      if (axis?.type === 'log')
+      // Of a histogram, a bin without values has no bar.
+      if (axis?.type === 'log' && !(layout.meta?.chart === 'histogram' && letter === 'y'))
         notAbove += Array.from(listOf(trace[letter])).filter(
           (value) => typeof value === 'number' && value <= 0,
         ).length
       countCut(trace[letter], axis, spec?.options, cut)
     }
   }
-  if (negative > 0) unseen.push(`${counted(negative, 'row')} with a size below zero`)
+  // Each column of --y has all rows.
+  const columns = columnNames(String(spec?.options?.y ?? '')).length || 1
+  if (unsized > 0) unseen.push(`${counted(Math.ceil(unsized / columns), 'row')} with a size of zero or less`)
+  const negative = data.reduce((sum, trace) => sum + negativeParts(trace, layout).length, 0)
+  if (negative > 0) unseen.push(`${counted(negative, 'value')} below zero`)
   if (notAbove > 0) unseen.push(`${counted(notAbove, 'value')} not above zero`)
   for (const [where, count] of cut) unseen.push(`${counted(count, 'value')} ${where}`)
+  const lost = data.reduce((sum, trace) => sum + regionless(trace), 0)
+  if (lost > 0) unseen.push(`${counted(lost, 'place')} not on the map`)
   const colorless = data.reduce(
     (sum, { marker }) =>
       sum + (marker?.showscale === true ? Array.from(listOf(marker.color)).filter(isMissing).length : 0),
@@ -230,6 +242,24 @@ export function unseenIn({ data, layout }: Figure): { unseen: string[]; remarks:
         : [`${counted(zeros, 'missing value')} ${zeros === 1 ? 'is' : 'are'} drawn as zero`]),
     ],
   }
+}
+
+/** Places of a map of own regions that are none of them. */
+function regionless({ geojson, featureidkey = 'id', locations, z }: Attributes): number {
+  const features: unknown = geojson?.features
+  if (!Array.isArray(features) || featureidkey !== 'id') return 0
+  const known = new Set(features.map((one) => String(one?.id)))
+  return Array.from(listOf(locations)).filter(
+    (place, k) => !isMissing(place) && !isMissing(listOf(z)[k]) && !known.has(String(place)),
+  ).length
+}
+
+/** Where a trace has parts of a whole that are below zero: slices, and shares of stacked bars and areas. */
+export function negativeParts(trace: Attributes, layout: Attributes): number[] {
+  const isShare = layout.barnorm === 'percent' || trace.groupnorm === 'percent'
+  if (trace.type !== 'pie' && !isShare) return []
+  const values = Array.from(listOf(trace.type === 'pie' ? trace.values : trace.y))
+  return values.flatMap((value, k) => (typeof value === 'number' && value < 0 ? [k] : []))
 }
 
 /** Counts values beyond the ends of an axis that --range-x or --range-y sets. */

@@ -177,7 +177,7 @@ it('what is not drawn, and an axis that cuts bars, are said below the chart', ()
   const sized = { type: 'scatter', mode: 'markers', x: [1, 2, 3], y: [-1, 0, 3] }
   expect(
     footOf([{ ...sized, marker: { sizeref: 1, size: [1, null, -30] } }], { yaxis: { type: 'log' } }),
-  ).toBe('Not shown: 1 row without size, 1 row with a size below zero, 2 values not above zero')
+  ).toBe('Not shown: 1 row without size, 1 row with a size of zero or less, 2 values not above zero')
   expect(footOf([{ type: 'bar', x: ['a'], y: [95] }], { yaxis: { range: [94, 100] } })).toBe(
     'The axis begins at 94, not at zero',
   )
@@ -252,4 +252,123 @@ it('stems of lollipops go from zero to the value, also to one below it, and valu
   expect(drawn.x).toEqual([4, -2])
   expect(drawn.error_x).toMatchObject({ type: 'data', array: [0, 0], arrayminus: [4, -2] })
   expect(drawn.textposition).toEqual(['middle right', 'middle left'])
+})
+
+/** A figure in the default theme, 640 px wide. */
+function drawnOf(data: Attributes[], layout: Attributes = {}): { data: Attributes[]; layout: Attributes } {
+  const figure = { data, layout: { ...layout, meta: { theme: 'gridline', ...layout.meta } } }
+  return themed(figure, { scheme: 'light', width: 640, height: 400 })
+}
+
+/** The line below a chart. */
+function footIn({ annotations = [] }: Attributes): string | undefined {
+  return annotations.find(({ name }: Attributes) => name === 'gridline-source')?.text
+}
+
+it.each([
+  [
+    ['Mar', 'Feb', 'Dec', 'Jan'],
+    ['Jan', 'Feb', 'Mar', 'Dec'],
+  ],
+  [
+    ['10-19', '20-29', '100-109', '0-9', '80+'],
+    ['0-9', '10-19', '20-29', '80+', '100-109'],
+  ],
+  [
+    ['Q1 2024', 'Q2 2023', 'Q3 2023'],
+    ['Q2 2023', 'Q3 2023', 'Q1 2024'],
+  ],
+  [
+    ['Tue', 'Sun', 'Wed', 'Mon'],
+    ['Mon', 'Tue', 'Wed', 'Sun'],
+  ],
+  // In the order of the rows: a year that begins in July, one that goes back, and labels without an order.
+  [['Jul', 'Oct', 'Jan', 'Apr'], undefined],
+  [['2024', '2023', '2022'], undefined],
+  [['Mars', 'Jupiter', 'May'], undefined],
+])('labels %j have the order %j, and so have the points of their lines', (x, order) => {
+  const line = { type: 'scatter', mode: 'lines', x, y: x.map((_, k) => k) }
+  const { data, layout } = drawnOf([line, { ...line }], { xaxis: { type: 'category' } })
+  expect(layout.xaxis.categoryarray).toEqual(order)
+  expect(data[0].x).toEqual(order ?? x)
+  expect(data[0].y).toEqual((order ?? x).map((label) => x.indexOf(label)))
+})
+
+it('a line that ends early has its name there, and one without a value on the axis is in a legend', () => {
+  const line = { type: 'scatter', mode: 'lines' }
+  const [long, short] = [
+    { ...line, name: 'long', x: [1, 2, 9], y: [3, 2, 1] },
+    { ...line, name: 'short', x: [1, 2], y: [1, 10] },
+  ]
+  const { annotations } = drawnOf([long, short]).layout
+  expect(annotations).toMatchObject([
+    { xref: 'paper', x: 1 },
+    { xref: 'x', x: 2, y: 10 },
+  ])
+  const none = { ...line, name: 'none', x: [1, 2], y: [-1, 0] }
+  const { data, layout } = drawnOf([long, none], { yaxis: { type: 'log' } })
+  expect([data[1].y, layout.showlegend]).toEqual([[null, null], true])
+})
+
+it('areas with values below zero are lines, and shares leave them out; both is said', () => {
+  const area = { type: 'scatter', mode: 'lines', stackgroup: 'one', x: [1, 2] }
+  const areas = drawnOf([
+    { ...area, y: [1, 2] },
+    { ...area, y: [1, -2] },
+  ])
+  expect(areas.data.map(({ stackgroup, fill }) => [stackgroup, fill])).toEqual([
+    [undefined, 'none'],
+    [undefined, 'none'],
+  ])
+  expect(footIn(areas.layout)).toBe('Areas with values below zero are drawn as lines, not stacked')
+  const bars = drawnOf([{ type: 'bar', x: ['a', 'b'], y: [3, -1] }], { barnorm: 'percent' })
+  expect([bars.data[0].y, footIn(bars.layout)]).toEqual([[3, null], 'Not shown: 1 value below zero'])
+})
+
+it('steps without a cell of a heatmap are empty, not part of the cells beside them', () => {
+  const [{ x, z }] = drawnOf(
+    [{ type: 'heatmap', x: [0, 1, 2, 5], y: ['a', 'a', 'a', 'a'], z: [1, 2, 3, 4] }],
+    {
+      yaxis: { type: 'category' },
+    },
+  ).data
+  expect([x, z]).toEqual([
+    [0, 1, 2, 5, 3, 4],
+    [1, 2, 3, 4, null, null],
+  ])
+})
+
+it('a table on a phone has shorter numbers, not cut ones', () => {
+  const table = {
+    type: 'table',
+    header: { values: ['place', 'a', 'b', 'c', 'd'] },
+    cells: {
+      align: ['left', 'right', 'right', 'right', 'right'],
+      values: [
+        ['Llanfairpwllgwyngyllgogerychwyrndrobwll'],
+        [3322360000000000],
+        [1234567890],
+        [1.5],
+        [1234567],
+      ],
+    },
+  }
+  const { data } = themed(
+    { data: [table], layout: { meta: { theme: 'gridline' } } as Attributes },
+    { scheme: 'light', width: 300, height: 400 },
+  )
+  const [[name], ...numbers] = (data[0] as Attributes).cells.values
+  expect(name).toMatch(/^L.*…$/)
+  expect(numbers.flat().map(String)).toEqual([
+    expect.stringMatching(/^3,?322.*T$/),
+    expect.stringMatching(/^1\.2.*B$/),
+    '1.5',
+    expect.any(String),
+  ])
+})
+
+it('the points of a rose stand where they are on the compass', () => {
+  const rose = { type: 'barpolar', theta: ['N', 'E', 'NE', 'S'], r: [1, 2, 3, 4] }
+  const { angularaxis } = drawnOf([rose], { meta: { chart: 'rose' }, polar: {} }).layout.polar
+  expect(angularaxis.categoryarray).toEqual(['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'])
 })

@@ -1,6 +1,6 @@
 import { isStacked } from '../../charts/figure/barmode.ts'
 import { listOf } from '../../charts/figure/lists.ts'
-import { NOTE } from '../../charts/figure/names.ts'
+import { NO_LABEL, NOTE } from '../../charts/figure/names.ts'
 import { stepBelow } from '../../charts/figure/steps.ts'
 import { turnedShape } from '../../charts/figure/turn.ts'
 import { colorsOf } from './colors.ts'
@@ -10,6 +10,7 @@ import {
   edgeOf,
   hasOnePlot,
   isNarrow,
+  labelsOf,
   mostBeside,
   shortenedApart,
   TEXT_PIXELS,
@@ -74,19 +75,24 @@ function besideStem(value: unknown): string {
 /** Width of the value at a point of a line, in pixels. */
 const POINT_VALUE_PIXELS = 48
 
-/** Values at the points of lines: where they would cover each other, the first, the last, the least and the highest. */
+/** Values at points: where they would cover each other, the first, the last, the least and the highest. */
 export function thinValues(draft: Draft): void {
   const { data, view } = draft
   for (const [k, trace] of data.entries()) {
     const { mode, texttemplate, y } = trace
     const values = [...listOf(y)]
+    // A value that has no room in its part of a bar is not written: nobody reads it.
+    if (trace.type === 'bar' && texttemplate !== undefined && isStacked(draft.layout)) {
+      draft.layout.uniformtext ??= { mode: 'hide', minsize: 9 }
+      data[k] = { ...trace, textposition: 'inside' }
+    }
     const shown = VALUE_TEMPLATES.has(texttemplate) ? shortTexts(values, draft.layout) : undefined
-    if (shown) data[k] = { ...trace, texttemplate: shown }
+    if (shown) data[k] = { ...data[k], texttemplate: shown }
     if (typeof texttemplate !== 'string' || !String(mode).includes('text')) continue
     // Half of the value at the last point stands beside the plot.
     const last = shown?.at(-1) ?? (Number(values.at(-1)) || 0).toLocaleString('en')
     draft.right = Math.max(draft.right, widthOf(last) / 2 + 4)
-    if (!String(mode).includes('lines') || values.length * POINT_VALUE_PIXELS <= view.width) continue
+    if (values.length * POINT_VALUE_PIXELS <= view.width) continue
     const known = values.flatMap((value, at) => (typeof value === 'number' ? [{ value, at }] : []))
     const by = [...known].sort((a, b) => a.value - b.value)
     const kept = new Set([known[0], known.at(-1), by[0], by.at(-1)].map((one) => one?.at))
@@ -119,6 +125,7 @@ function roomForValues({ data, layout, view }: Draft, isTurned: boolean): void {
   let [least, most] = [0, 0]
   for (const trace of data) {
     if (trace.textposition === undefined || (trace.type !== 'waterfall' && !isTurned)) continue
+    if (trace.type === 'bar' && isStacked(layout)) continue
     let sum = 0
     for (const given of listOf(isTurned ? trace.x : trace.y)) {
       const value = Number(given) || 0
@@ -158,7 +165,7 @@ export function arrangeBars(draft: Draft): void {
   if (labels === undefined || layout[along]?.type !== 'category') return
   // Groups of bars stay in the order of the rows: it is that of the answers of a survey, for example.
   const isOne = data.length === 1 || isStacked(layout)
-  const isOrdered = labels.every((label) => ORDERED.test(label))
+  const isOrdered = labels.every((label) => label === NO_LABEL || ORDERED.test(label))
   // Bars between two values stay in the order of the rows, as do those of two sides.
   const isOfOrder = data.some(({ base }) => base !== undefined) || layout.meta.chart === 'pyramid'
   const areAmounts = !isOfOrder && (data.every(({ type }) => type === 'bar') || isDots(draft))
@@ -178,7 +185,7 @@ export function arrangeBars(draft: Draft): void {
     }
     turn(draft)
   }
-  if (draft.data.every(({ type }) => type === 'waterfall' || type === 'scatter')) roomForValues(draft, true)
+  roomForValues(draft, true)
   fitLabels(draft, labels)
 }
 
@@ -304,21 +311,6 @@ function isPlainBar({ type, orientation, xaxis, yaxis, base }: Attributes): bool
     (base === undefined || Array.isArray(base))
   )
 }
-
-/** The labels of bars, in order; undefined if some are not texts. */
-function labelsOf(lists: readonly unknown[]): string[] | undefined {
-  const found = new Set<string>()
-  for (const list of lists)
-    for (const label of listOf(list)) {
-      if (typeof label === 'string') found.add(label)
-      else if (label !== null && label !== undefined) return undefined
-      if (found.size > MOST_LABELS) return undefined
-    }
-  return found.size === 0 ? undefined : [...found]
-}
-
-/** Labels that are looked at. */
-const MOST_LABELS = 2000
 
 /** Exchanges the axes of a chart, and of small charts. */
 export function turn(draft: Draft): void {

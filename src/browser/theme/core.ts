@@ -6,12 +6,13 @@ import { listOf } from '../../charts/figure/lists.ts'
 import { arrangeBars, arrangeStems, outlineTimes, standLabels, thinValues } from './bars.ts'
 import { type Attributes, type Draft, edgeOf, isNarrow, shortenedApart, type View, widthOf } from './draft.ts'
 import { sayEmpty } from './empty.ts'
-import { FACET, placeAxisTitle, placeFoot, placeLegend, placeTitle } from './headings.ts'
+import { FACET, placeAxisTitle, placeFoot, placeLegend, placeTitle, turnNotes } from './headings.ts'
 import { colorSeries } from './hues.ts'
 import { writeLabels } from './labels.ts'
 import { withLogo, withoutLogo } from './logo.ts'
 import { formatDates, formatNumbers } from './numbers.ts'
-import { decideLegend, fadePoints, hoverOf, markLonePoints, nameLines } from './series.ts'
+import { orderLabels } from './orders.ts'
+import { decideLegend, fadePoints, hoverOf, markLonePoints, nameLines, unstackNegative } from './series.ts'
 import { mergedTemplate, templateOf } from './template.ts'
 import { dropPlaceless, noteUnseen } from './unseen.ts'
 
@@ -43,6 +44,8 @@ const PARTS = [
   dropPlaceless,
   sayEmpty,
   writeLabels,
+  unstackNegative,
+  orderLabels,
   'arrangePies',
   'arrangeRose',
   'arrangeColors',
@@ -64,6 +67,7 @@ const PARTS = [
   'centerStacks',
   'drawHexagons',
   'arrangeCalendar',
+  turnNotes,
   formatNumbers,
   formatDates,
   placeAxisTitle,

@@ -1,3 +1,5 @@
+import { listOf } from '../../charts/figure/lists.ts'
+
 // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
 export type Attributes = Record<string, any>
 
@@ -162,3 +164,18 @@ export function textOf(title: unknown): string | undefined {
   const text = typeof title === 'string' ? title : (title as Attributes | undefined)?.text
   return typeof text === 'string' && text !== '' ? text : undefined
 }
+
+/** The labels of an axis, in the order of their rows; undefined if some are not texts. */
+export function labelsOf(lists: readonly unknown[]): string[] | undefined {
+  const found = new Set<string>()
+  for (const list of lists)
+    for (const label of listOf(list)) {
+      if (typeof label === 'string') found.add(label)
+      else if (label !== null && label !== undefined) return undefined
+      if (found.size > MOST_LABELS) return undefined
+    }
+  return found.size === 0 ? undefined : [...found]
+}
+
+/** Labels that are looked at. */
+const MOST_LABELS = 2000

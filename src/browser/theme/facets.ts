@@ -1,3 +1,4 @@
+import { COLORS } from '../../charts/figure/colors.ts'
 import { listOf } from '../../charts/figure/lists.ts'
 import { turn } from './bars.ts'
 import {
@@ -20,6 +21,7 @@ const LEAST_CHART_PIXELS = 130
 const ROW_NAME_PIXELS = 24
 /** Room between two small charts: half of the label of a tick stands in it. */
 const GAP_PIXELS = 32
+const SHORT_GAP_PIXELS = 48
 
 /** Small charts side by side as far as there is room for them, each with its title above it. */
 export function arrangeFacets(draft: Draft): void {
@@ -50,19 +52,18 @@ export function arrangeFacets(draft: Draft): void {
   draft.needed = above.title + above.legend + above.axis + draft.below + down * room + 50
   const width = view.width - 2 * edgeOf(view) - 40
   const height = Math.max(120, view.height - above.title - above.legend - above.axis - 50)
+  const gap = hasShortTicks(layout.xaxis ?? {}) ? SHORT_GAP_PIXELS : GAP_PIXELS
   const gaps = {
-    x: across > 1 ? GAP_PIXELS / width : 0,
+    x: across > 1 ? gap / width : 0,
     y: down > 1 ? Math.min(0.5 / down, (TITLE_PIXELS + 12) / height) : 0,
   }
   const ticked = down > 1 && count % across !== 0 ? TICKS_PIXELS / height : 0
   const [wide, high] = [(1 - gaps.x * (across - 1)) / across, (1 - (gaps.y + ticked) * (down - 1)) / down]
-  // Series of all small charts have the same colors: they need no dashes and patterns.
-  for (const [k, trace] of draft.data.entries())
-    draft.data[k] = {
-      ...trace,
-      line: { dash: 'solid', ...trace.line },
-      ...(trace.type === 'bar' && { marker: { pattern: { shape: '' }, ...trace.marker } }),
-    }
+  lookAlike(draft)
+  const names = shortenedApart(
+    titles.map(({ text }) => String(text)),
+    wide * width,
+  )
   for (const [k, title] of titles.entries()) {
     const [column, row] = [k % across, Math.floor(k / across)]
     const left = column * (wide + gaps.x)
@@ -77,11 +78,7 @@ export function arrangeFacets(draft: Draft): void {
     layout[`yaxis${suffix}`] =
       labels.length === 0 ? up : { ...up, ...labelAxis(labels, view, (high * height) / labels.length) }
     Object.assign(title, {
-      text: isMatrix
-        ? row > 0
-          ? ''
-          : shortened(asWritten(columns[column]), wide * width)
-        : shortened(String(title.text), wide * width),
+      text: isMatrix ? (row > 0 ? '' : shortened(asWritten(columns[column]), wide * width)) : names[k],
       x: left,
       xanchor: 'left',
       y: bottom + high,
@@ -95,6 +92,29 @@ export function arrangeFacets(draft: Draft): void {
         },
         ...{ xref: 'paper', yref: 'paper', x: 1, xanchor: 'left', y: bottom + high / 2, yanchor: 'middle' },
       })
+  }
+}
+
+/** Series have one look in all small charts, and an entry in the legend where they have points. */
+function lookAlike({ data }: Draft): void {
+  const series = [...new Set(data.map(({ legendgroup, name }) => String(legendgroup ?? name)))]
+  const named = new Set<string>()
+  for (const [k, trace] of data.entries()) {
+    const key = String(trace.legendgroup ?? trace.name)
+    const isAgain = series.indexOf(key) >= COLORS.length
+    const isFirst =
+      !named.has(key) && key !== '' && [trace.x, trace.y].every((list) => listOf(list).length > 0)
+    if (isFirst) named.add(key)
+    const look =
+      trace.type === 'bar'
+        ? { pattern: { shape: isAgain ? '/' : '' } }
+        : { symbol: isAgain ? 'diamond' : 'circle' }
+    data[k] = {
+      ...trace,
+      line: { dash: isAgain ? 'dash' : 'solid', ...trace.line },
+      marker: { ...look, ...trace.marker },
+      ...(trace.legendgroup !== undefined && { showlegend: isFirst }),
+    }
   }
 }
 
@@ -133,10 +153,18 @@ function withUprightLabels(axis: Attributes, pixels: number): Attributes {
   return {
     ...axis,
     tickangle: 0,
-    ticklabeloverflow: 'hide past domain',
+    ...(axis.dtick === DAY_MS && { tickformat: '%b %-d' }),
+    ticklabeloverflow: hasShortTicks(axis) ? 'allow' : 'hide past domain',
     nticks: Math.max(2, Math.floor(pixels / (axis.type === 'date' ? DATE_PIXELS : NUMBER_PIXELS))),
   }
 }
+
+/** Whether the ticks of an axis are years or days, which have room between two charts. */
+function hasShortTicks({ dtick, tickvals, tickformat }: Attributes): boolean {
+  return dtick === DAY_MS || (Array.isArray(tickvals) && (tickformat === 'd' || tickvals.length < 7))
+}
+
+const DAY_MS = 86_400_000
 
 /** Width of a tick with its label: a date, or a number, in pixels. */
 const DATE_PIXELS = 75

@@ -1,4 +1,5 @@
-import { SOURCE } from '../../charts/figure/names.ts'
+import { listOf } from '../../charts/figure/lists.ts'
+import { NOTE, SOURCE } from '../../charts/figure/names.ts'
 import { colorsOf } from './colors.ts'
 import {
   type Attributes,
@@ -95,7 +96,11 @@ export function placeLegend(draft: Draft): void {
   if (rows > LEAST_ROWS && rows * LEGEND_LINE_PIXELS > view.height * MOST_LEGEND) {
     // So many names stand beside the plot, or below it on a phone, where one can scroll.
     if (isNarrow(view)) placeBelow(draft, rows)
-    else layout.legend = { x: 1.02, xanchor: 'left', y: 1, traceorder: 'normal', ...layout.legend }
+    else shortenNames(draft, view.width * BESIDE_SHARE)
+    // A picture cannot be scrolled: it is as high as its legend, if it may.
+    draft.needed = Math.max(draft.needed, above.title + names.length * ENTRY_PIXELS + AXIS_PIXELS)
+    if (!isNarrow(view))
+      layout.legend = { x: 1.02, xanchor: 'left', y: 1, traceorder: 'normal', ...layout.legend }
     return
   }
   above.legend = rows * LEGEND_LINE_PIXELS
@@ -112,9 +117,14 @@ export function placeLegend(draft: Draft): void {
   }
 }
 
-/** Cuts names that are wider than the chart, so that no two become the same text. */
-function shortenNames({ data, view }: Draft): void {
-  const most = view.width - 2 * edgeOf(view) - SYMBOL_PIXELS
+/** Height of an entry of a legend beside the plot, and of the axis below it, in pixels. */
+const ENTRY_PIXELS = 19.5
+const AXIS_PIXELS = 110
+/** Part of the width that the names of a legend beside the plot can have. */
+const BESIDE_SHARE = 0.3
+
+/** Cuts names that are wider than `most`, so that no two become the same text. */
+function shortenNames({ data, view }: Draft, most = view.width - 2 * edgeOf(view) - SYMBOL_PIXELS): void {
   const names = [...new Set(data.map(({ name }) => String(name ?? '')))]
   if (!names.some((name) => widthOf(name) > most)) return
   const texts = shortenedApart(names, most)
@@ -212,6 +222,26 @@ function escaped(text: string): string {
 
 function titleOf(title: unknown): Attributes {
   return typeof title === 'object' && title !== null ? title : {}
+}
+
+/** The text of a note stands on the side of its point where the chart is: plotly.js would make the axis longer. */
+export function turnNotes({ data, layout }: Draft): void {
+  const { type, categoryarray } = layout.xaxis ?? {}
+  const labels = [...new Set(data.flatMap(({ x }) => [...listOf(x)]))]
+  const order: unknown[] = Array.isArray(categoryarray) ? categoryarray : labels
+  const placeOf = (x: unknown): number => {
+    if (type === 'category') return order.indexOf(x)
+    const place = typeof x === 'number' ? x : Date.parse(String(x))
+    return type === 'log' && labels.includes(x) ? Math.log10(place) : place
+  }
+  const places = labels.map(placeOf).filter(Number.isFinite)
+  const least = places.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
+  const most = places.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
+  layout.annotations = listOfAnnotations(layout).map((one) => {
+    const share = (placeOf(one.x) - least) / (most - least || 1)
+    if (one.name !== NOTE || one.xanchor !== undefined || !Number.isFinite(share)) return one
+    return { ...one, xanchor: share > 0.6 ? 'right' : share < 0.4 ? 'left' : 'center' }
+  })
 }
 
 /** Adds the footer: the source, then omitted data and remarks. `fitOf` places it once the height of the axis is known. */

@@ -1,4 +1,5 @@
 import { listOf } from '../../charts/figure/lists.ts'
+import { stateCode } from '../../charts/figure/states.ts'
 import { counted } from '../../contract/closest.ts'
 import { GROUNDS } from './colors.ts'
 import type { Attributes, Draft } from './draft.ts'
@@ -44,6 +45,9 @@ export function arrangeMaps(draft: Draft): void {
     if (trace.type === 'choropleth') {
       const width = listOf(trace.locations).length > MANY_REGIONS ? 0.1 : 0.5
       data[k] = { marker: { line: { color: soft, width } }, ...trace }
+      // plotly.js knows states by their codes only.
+      if (trace.locationmode === 'USA-states')
+        data[k].locations = [...listOf(trace.locations)].map((place) => stateCode(String(place)) ?? place)
     }
 }
 

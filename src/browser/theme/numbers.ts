@@ -20,14 +20,15 @@ export function formatNumbers({ data, layout }: Draft): void {
     const largest = largestOn(data, key)
     if (largest === undefined) {
       // Counts of a histogram of others are known to plotly.js alone.
-      if (data.some(({ type }) => type === 'histogram')) layout[key] = { separatethousands: true, ...axis }
+      if (key.startsWith('y') || data.some(({ type }) => type === 'histogram'))
+        layout[key] = { separatethousands: true, ...axis }
       continue
     }
     const { values, isWhole, span, low } = largest
     // Whole numbers side by side have a tick each; sums of a y axis go beyond them.
     const isEach =
       isWhole &&
-      span < FEW_WHOLE &&
+      span < (layout.meta.chart === 'bump' ? MOST_RANKS : FEW_WHOLE) &&
       axis.type !== 'log' &&
       (key.startsWith('x') || layout.meta.chart === 'bump')
     const isYears = isWhole && key.startsWith('x') && largest.least >= 1000 && values < 3000
@@ -46,7 +47,12 @@ export function formatNumbers({ data, layout }: Draft): void {
         axis.type !== 'log' && { nticks: Math.max(2, Math.ceil(span) + 2) }),
       ...(isYears && { tickformat: 'd' }),
       ...numbersUpTo(values, layout),
-      ...(axis.type === 'log' && { dtick: logTick(values, largest.least) }),
+      ...(axis.type === 'log' && logTicks(values, largest.least, layout)),
+      // A bar of one has a height.
+      ...(axis.type === 'log' &&
+        layout.meta.chart === 'histogram' && {
+          range: [Math.log10(0.5), Math.log10(values * data.length * 1.2)],
+        }),
       hoverformat: hoverFormat(values, isWhole, key.startsWith('x')),
       // A word is read once, at the top; a sign is short.
       ...(String(axis.ticksuffix ?? '').length > 2 && { showticksuffix: 'last', showexponent: 'all' }),
@@ -61,6 +67,8 @@ export function formatNumbers({ data, layout }: Draft): void {
 
 /** Whole numbers up to which each has a tick. */
 const FEW_WHOLE = 6
+/** Ranks that each have a tick. */
+const MOST_RANKS = 16
 
 /** Names of numbers, and the same with a unit. */
 function withUnit(names: Record<string, string>, before: string, after: string): Record<string, string> {
@@ -94,7 +102,19 @@ const DAY_MS = 86_400_000
 const FEW_DAYS = 6
 
 /** Dates without times have no hours between them, and ends of months have their ticks where they are. */
-export function formatDates({ data, layout, view }: Draft): void {
+export function formatDates(draft: Draft): void {
+  const { layout } = draft
+  const given = layout.xaxis
+  formatFirst(draft)
+  if (layout.xaxis === given) return
+  const { tickmode, tickvals, dtick, tick0, tickformat } = layout.xaxis
+  // Small charts have the same dates.
+  for (const key of Object.keys(layout))
+    if (/^xaxis\d+$/.test(key) && layout[key].matches === 'x')
+      layout[key] = { tickmode, tickvals, dtick, tick0, tickformat, ...layout[key] }
+}
+
+function formatFirst({ data, layout, view }: Draft): void {
   const { type, dtick, range } = layout.xaxis ?? {}
   if (type !== 'date' || dtick !== undefined || range !== undefined) return
   let [first, last]: (string | undefined)[] = []
@@ -152,6 +172,29 @@ export function numbersUpTo(values: number, { meta }: Attributes): Attributes {
 function logTick(values: number, least: number): number | undefined {
   return Math.floor(Math.log10(values)) - Math.ceil(Math.log10(least)) >= 1 ? 1 : undefined
 }
+
+/** Ticks of a logarithmic axis. plotly.js writes millions with all their zeros. */
+function logTicks(values: number, least: number, { meta }: Attributes): Attributes {
+  const dtick = logTick(values, least)
+  if (dtick !== 1 || values < 1e6) return { dtick }
+  const [from, to] = [Math.floor(Math.log10(least)), Math.ceil(Math.log10(values))]
+  const every = Math.ceil((to - from) / MOST_POWERS)
+  const powers = Array.from({ length: to - from + 1 }, (_, k) => from + k).filter(
+    (power) => power % every === 0,
+  )
+  const locale = localeIn(meta)
+  const text = (power: number): string =>
+    power < 6
+      ? (10 ** power).toLocaleString(locale, { maximumSignificantDigits: 1 })
+      : (10 ** power).toLocaleString(locale, {
+          notation: 'compact',
+          compactDisplay: locale.startsWith('en') ? 'long' : 'short',
+        })
+  return { tickmode: 'array', tickvals: powers.map((power) => 10 ** power), ticktext: powers.map(text) }
+}
+
+/** Powers of ten that have a tick, at most. */
+const MOST_POWERS = 9
 
 function hoverFormat(values: number, isWhole: boolean, isX: boolean): string {
   // Whole numbers of a x axis may be years.

@@ -1,6 +1,8 @@
 import { listOf } from '../../charts/figure/lists.ts'
+import { stepAbove } from '../../charts/figure/steps.ts'
 import { GROUNDS } from './colors.ts'
 import { type Attributes, type Draft, isNarrow, shortened, shortenedApart } from './draft.ts'
+import { localeIn } from './numbers.ts'
 import { fitTable } from './tables.ts'
 
 /** Colors of rising and of falling prices and amounts. */
@@ -15,6 +17,9 @@ const NARROW_BESIDE_PIXELS = 40
 const BELOW_PIXELS = 48
 const NARROW_BELOW_PIXELS = 100
 
+/** Height of a node of a sankey with its name, in pixels, and nodes that have more room between them. */
+const NODE_PIXELS = 18
+const FEW_NODES = 15
 /** Height above and below a scatter matrix, in pixels. */
 const AROUND_MATRIX_PIXELS = 130
 
@@ -22,6 +27,19 @@ const AROUND_MATRIX_PIXELS = 130
 function amounts({ y }: Attributes): Attributes {
   const shown = [...listOf(y)].map((value) => (Number(value) ? '%{delta}' : value === 0 ? '0' : ''))
   return { textinfo: undefined, texttemplate: shown }
+}
+
+/** Ticks of a parallel axis of large numbers, which plotly.js writes with markup that it does not read. */
+function largeTicks({ values, tickvals }: Attributes, { meta }: Attributes): Attributes {
+  const numbers = [...listOf(values)].filter((value): value is number => typeof value === 'number')
+  const [least, most] = [Math.min(...numbers), Math.max(...numbers)]
+  if (tickvals !== undefined || !(Math.max(-least, most) >= 1e6)) return {}
+  const step = stepAbove((most - least) / 6 || most)
+  const ticks = Array.from({ length: 8 }, (_, k) => Math.ceil(least / step + k) * step).filter(
+    (tick) => tick <= most,
+  )
+  const format = new Intl.NumberFormat(localeIn(meta), { notation: 'compact', maximumSignificantDigits: 4 })
+  return { tickvals: ticks, ticktext: ticks.map((tick) => format.format(tick)) }
 }
 
 /** Weekends without prices are no holes. */
@@ -65,9 +83,16 @@ export function arrangeParts(draft: Draft): void {
       const most = (view.width - 2 * beside) / Math.max(1, (trace.dimensions?.length ?? 1) - 1) - 8
       const dimensions = (trace.dimensions ?? []).map((one: { label?: unknown }) => ({
         ...one,
+        ...largeTicks(one, draft.layout),
         label: shortened(String(one.label ?? ''), most),
       }))
       data[k] = { ...trace, dimensions }
+    }
+    if (trace.type === 'sankey') {
+      const { source, target } = trace.link ?? {}
+      const nodes = Math.max(...[source, target].map((list) => new Set(listOf(list)).size))
+      draft.needed = Math.max(draft.needed, nodes * NODE_PIXELS + AROUND_MATRIX_PIXELS)
+      data[k] = { ...trace, node: { pad: nodes > FEW_NODES ? 8 : 16, ...trace.node } }
     }
     if (trace.type === 'splom') {
       // The name of a row stands upright beside it.

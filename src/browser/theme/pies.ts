@@ -1,5 +1,4 @@
 import { listOf } from '../../charts/figure/lists.ts'
-import { counted } from '../../contract/closest.ts'
 import { type Draft, isNarrow, TEXT_PIXELS } from './draft.ts'
 
 /** Slices below this share have no label: there is no room for it. */
@@ -8,13 +7,11 @@ const LEAST_SHARE = 0.03
 const LABEL_PIXELS = 2 * (TEXT_PIXELS + 5)
 
 /** Labels of slices are beside the pie, and on a phone in a legend above it. Small slices have none. */
-export function arrangePies({ data, layout, view, above, unseen }: Draft): void {
+export function arrangePies({ data, layout, view, above }: Draft): void {
   for (const [k, trace] of data.entries()) {
     if (trace.type !== 'pie' || trace.texttemplate !== undefined || trace.textinfo !== undefined) continue
     const given = [...listOf(trace.values)]
     const values = given.map((value) => (typeof value === 'number' && value > 0 ? value : 0))
-    const below = given.filter((value) => typeof value === 'number' && value < 0).length
-    if (below > 0) unseen.push(`${counted(below, 'value')} below zero`)
     const total = values.reduce((sum, value) => sum + value, 0)
     const narrow = isNarrow(view)
     // A slice that is too thin for its name is named in a legend.

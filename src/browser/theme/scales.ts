@@ -1,4 +1,4 @@
-import { listOf } from '../../charts/figure/lists.ts'
+import { isMissing, listOf } from '../../charts/figure/lists.ts'
 import { stepAbove } from '../../charts/figure/steps.ts'
 import { counted } from '../../contract/closest.ts'
 import { DIVERGING, mixed, SEQUENTIAL, scaleOf } from './colors.ts'
@@ -18,6 +18,7 @@ export function arrangeColors(draft: Draft): void {
   shareScale(draft)
   shareCounts(draft)
   for (const [k, trace] of data.entries()) {
+    if (trace.type === 'heatmap') fillSteps(draft, trace)
     const scale = trace.coloraxis === undefined ? scaleIn(trace) : undefined
     if (scale === undefined) continue
     const { holder, values } = scale
@@ -95,7 +96,9 @@ function shareScale({ data }: Draft): void {
     data[k] = {
       ...trace,
       marker: {
+        // Their colors are those of the values: symbols tell series from each other.
         ...(colored.length > 1 && { cmin: range[0], cmax: range[1] }),
+        ...(colored.length > 1 && !trace.xaxis && { symbol: SYMBOLS[at % SYMBOLS.length] }),
         ...trace.marker,
         ...(at > 0 && { showscale: false }),
         // plotly.js draws what has no number in a dark color, which is one of the scale.
@@ -108,6 +111,8 @@ function shareScale({ data }: Draft): void {
     }
   }
 }
+
+const SYMBOLS = ['circle', 'diamond', 'square', 'cross', 'triangle-up', 'x']
 
 /** Steps of a scale of colors, at most. */
 const MOST_STEPS = 6
@@ -180,9 +185,52 @@ function scaledAs(
   }
 }
 
+/** Cells of an axis that are filled in, at most. */
+const MOST_STEPS_FILLED = 2000
+
+/** Adds the steps of numbers or times that have no cell: plotly.js makes the cells beside them wider. */
+function fillSteps({ layout }: Draft, trace: Attributes): void {
+  const z = listOf(trace.z)
+  if (z.length === 0 || Array.isArray(z[0])) return
+  for (const letter of ['x', 'y'] as const) {
+    const values = [...listOf(trace[letter])]
+    if (values.length !== z.length || layout[`${letter}axis`]?.type === 'category') continue
+    const isNumbers = values.every((value) => typeof value === 'number' || isMissing(value))
+    const placeOf = (value: unknown): number => (isNumbers ? Number(value) : Date.parse(String(value)))
+    const places = [...new Set(values.filter((value) => !isMissing(value)).map(placeOf))].sort(
+      (a, b) => a - b,
+    )
+    const steps = places.slice(1).map((place, k) => place - places[k])
+    const step = Math.min(...steps)
+    const isEven = steps.every((one) => Math.abs(one / step - Math.round(one / step)) < 1e-6)
+    const count = Math.round((places[places.length - 1] - places[0]) / step)
+    if (places.length < 3 || !(step > 0) || !isEven || count > MOST_STEPS_FILLED) continue
+    const known = new Set(places.map((place) => Math.round((place - places[0]) / step)))
+    const other = letter === 'x' ? 'y' : 'x'
+    const missing = Array.from({ length: count }, (_, k) => k).filter((k) => !known.has(k))
+    if (missing.length === 0) continue
+    const added = missing.map((k) => places[0] + k * step)
+    trace[letter] = [
+      ...values,
+      ...added.map((place) =>
+        isNumbers ? Number(place.toPrecision(12)) : new Date(place).toISOString().slice(0, 19),
+      ),
+    ]
+    trace[other] = [...listOf(trace[other]), ...added.map(() => listOf(trace[other])[0])]
+    trace.z = [...listOf(trace.z), ...added.map(() => null)]
+    for (const key of ['text', 'customdata'])
+      if (listOf(trace[key]).length > 0) trace[key] = [...listOf(trace[key]), ...added.map(() => null)]
+  }
+}
+
 /** Labels beside the rows of cells. */
 function arrangeRows({ layout, view }: Draft, { y }: Attributes): void {
-  layout.yaxis = { showgrid: false, ticklabelposition: 'outside', ...layout.yaxis }
+  const isLabels = layout.yaxis?.type === 'category'
+  // Rows are read from the top.
+  layout.yaxis = {
+    ...{ showgrid: false, ticklabelposition: 'outside', ...(isLabels && { autorange: 'reversed' }) },
+    ...layout.yaxis,
+  }
   if (!isNarrow(view) || layout.yaxis.type !== 'category') return
   const labels = [...new Set(listOf(y))].filter((label) => typeof label === 'string')
   const texts = shortenedApart(labels, mostBeside([], view))

@@ -68,6 +68,7 @@ export function nameLines(draft: Draft): void {
   const isLog = layout.yaxis?.type === 'log'
   const ends = isStack ? middlesOf(lines, layout) : lines.map((line) => endOf(line, isLog))
   if (ends.some((end) => end === undefined) || layout.yaxis?.range !== undefined) return
+  const early = isStack ? [] : earlyEnds(lines, layout)
   const given = lines.map(({ name }) => String(name ?? ''))
   const names = shortenedApart(given, view.width * NAMES_SHARE)
   const isWhole = names.every((name, k) => name === given[k])
@@ -81,8 +82,7 @@ export function nameLines(draft: Draft): void {
     annotate(layout, {
       name: END,
       text: name,
-      xref: 'paper',
-      x: 1,
+      ...(early[k] === undefined ? { xref: 'paper', x: 1 } : { xref: 'x', x: early[k] }),
       xanchor: 'left',
       xshift: GAP_PIXELS,
       yref: 'y',
@@ -126,6 +126,33 @@ function middlesOf(areas: readonly Attributes[], layout: Attributes): (number | 
   })
 }
 
+/** Part of the extent of a chart beyond which a line ends with it. */
+const END_SHARE = 0.97
+
+/** Where lines end that end before others do; undefined for those that end with the chart. */
+function earlyEnds(lines: readonly Attributes[], layout: Attributes): unknown[] {
+  const { type } = layout.xaxis ?? {}
+  const labels = type === 'category' ? [...new Set(lines.flatMap(({ x }) => [...listOf(x)]))] : []
+  const order: unknown[] = Array.isArray(layout.xaxis?.categoryarray) ? layout.xaxis.categoryarray : labels
+  const placeOf = (x: unknown): number =>
+    type === 'category' ? order.indexOf(x) : typeof x === 'number' ? x : Date.parse(String(x))
+  const ends = lines.map(({ x, y }) => {
+    const rows = [...listOf(x)].filter((_, k) => !isMissing(listOf(y)[k]))
+    return rows.reduce(
+      (last, one) => (last === undefined || placeOf(one) > placeOf(last) ? one : last),
+      undefined,
+    )
+  })
+  const places = lines.flatMap(({ x }) => [...listOf(x)].map(placeOf)).filter(Number.isFinite)
+  const least = places.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
+  const most = places.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
+  return ends.map((end) => {
+    const share = (placeOf(end) - least) / (most - least || 1)
+    if (!(share < END_SHARE)) return undefined
+    return type === 'log' ? Math.log10(Number(end)) : type === 'category' ? placeOf(end) : end
+  })
+}
+
 /** The last value of a line that is drawn. */
 function endOf({ y }: Attributes, isLog: boolean): number | undefined {
   const values = listOf(y)
@@ -134,6 +161,16 @@ function endOf({ y }: Attributes, isLog: boolean): number | undefined {
     if (typeof value === 'number' && Number.isFinite(value) && (!isLog || value > 0)) return value
   }
   return undefined
+}
+
+/** Stacked areas with values below zero would cross each other: they are drawn as lines. */
+export function unstackNegative({ data, remarks }: Draft): void {
+  const isNegative = ({ stackgroup, y }: Attributes): boolean =>
+    stackgroup !== undefined && [...listOf(y)].some((value) => typeof value === 'number' && value < 0)
+  if (!data.some(isNegative)) return
+  remarks.push('Areas with values below zero are drawn as lines, not stacked')
+  for (const [k, { stackgroup, groupnorm: _, ...trace }] of data.entries())
+    data[k] = stackgroup === undefined ? { ...trace } : { ...trace, fill: 'none' }
 }
 
 /** Diameter of a point that no line reaches, in pixels. */

@@ -9,6 +9,8 @@ const LEAST_COLUMN_PIXELS = 44
 const MOST_COLUMN_PIXELS = 320
 /** Cells of a column whose texts decide its width. */
 const MEASURED_CELLS = 300
+/** Characters of a number that has room in any column. */
+const FEW_CHARACTERS = 5
 /** Width of a character, at most, in pixels: shorter texts need not be measured. */
 const CHARACTER_PIXELS = 13
 
@@ -54,7 +56,7 @@ function shortNumber(text: string, most: number, locale: string): string {
     const short = number.toLocaleString(locale, { notation: 'compact', maximumSignificantDigits: digits })
     if (widthOf(short) <= most) return short
   }
-  return shortened(number.toPrecision(2), most)
+  return text.length <= FEW_CHARACTERS ? text : shortened(number.toPrecision(2), most)
 }
 
 /** A text whose words fit a width: plotly.js breaks lines between words only. */

@@ -77,20 +77,34 @@ export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look):
       scene: { xaxis: scene, yaxis: scene, zaxis: scene, camera: { eye: { x: 1.5, y: 1.5, z: 0.9 } } },
     },
     data: {
-      // More series than colors: the next ones are dashed, or hatched.
+      // More series than colors: the next ones are dashed, hatched, hollow, or have another symbol.
       scatter: [
-        ...COLORS.map(() => ({ line: { width: lineWidth } })),
-        ...COLORS.map(() => ({ line: { width: lineWidth, dash: 'dash' } })),
+        ...again(
+          { line: { width: lineWidth } },
+          { line: { width: lineWidth, dash: 'dash' }, marker: { symbol: 'diamond' } },
+        ),
+        ...COLORS.map(() => ({ line: { width: lineWidth, dash: 'dot' }, marker: { symbol: 'square' } })),
       ],
+      scatterpolar: again({}, { line: { dash: 'dash' }, marker: { symbol: 'diamond' } }),
+      scattergeo: again({}, { marker: { symbol: 'diamond' } }),
+      box: again({}, { fillcolor: CLEAR, marker: { symbol: 'diamond' } }),
+      violin: again({}, { fillcolor: CLEAR }),
       ...Object.fromEntries(SCALED.map((type) => [type, [{ colorscale: sequential }]])),
-      bar: [
-        ...COLORS.map(() => ({ marker: { line: { width: 0 } } })),
-        ...COLORS.map(() => ({ marker: { line: { width: 0 }, pattern: { shape: '/' } } })),
-      ],
+      bar: again(
+        { marker: { line: { width: 0 } } },
+        { marker: { line: { width: 0 }, pattern: { shape: '/' } } },
+      ),
       pie: [{ marker: { line: { color: ground, width: 1 } } }],
     },
   }
   return isObject(over) ? mergedTemplate(own, over) : own
+}
+
+const CLEAR = 'rgba(0,0,0,0)'
+
+/** Looks of as many series as there are colors, and of the next ones. */
+function again(first: Attributes, next: Attributes): Attributes[] {
+  return [...COLORS.map(() => first), ...COLORS.map(() => next)]
 }
 
 /** Attributes over others. Lists take the place of lists. */

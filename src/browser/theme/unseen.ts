@@ -1,6 +1,6 @@
 // Collects the footer line that lists omitted data: see docs/guide.md#looks.
 import { listOf } from '../../charts/figure/lists.ts'
-import { placed, unseenIn } from '../../charts/unseen.ts'
+import { negativeParts, placed, unseenIn } from '../../charts/unseen.ts'
 import { escapedMarkup } from '../../contract/markup.ts'
 import type { Attributes, Draft } from './draft.ts'
 
@@ -13,7 +13,16 @@ export function noteUnseen({ data, layout, unseen, remarks }: Draft): void {
 
 /** Leaves out rows without a place, which would break lines and make axes longer. */
 export function dropPlaceless({ data, layout }: Draft): void {
-  for (const [k, trace] of data.entries()) data[k] = aboveZero(placed(trace, layout), layout)
+  for (const [k, trace] of data.entries())
+    data[k] = aboveZero(withoutNegative(placed(trace, layout), layout), layout)
+}
+
+/** Shares without values below zero: they are no part of a whole. */
+function withoutNegative(trace: Attributes, layout: Attributes): Attributes {
+  const lost = trace.type === 'pie' ? [] : negativeParts(trace, layout)
+  return lost.length === 0
+    ? trace
+    : { ...trace, y: [...listOf(trace.y)].map((y, k) => (lost.includes(k) ? null : y)) }
 }
 
 /** A trace without values that a logarithmic axis has no place for: plotly.js draws lines to the end of the axis. */

@@ -95,13 +95,23 @@ function errorsOf(chart: Chart, type: ChartType, error: Column | undefined): Att
     : {}
 }
 
-/** A trace with its values written at its points, if that is asked for. */
-function labeled(type: ChartType, trace: Attributes, { labels }: ChartOptions): Attributes {
+/** A trace with its values, or the texts of --text, written at its points, if that is asked for. */
+function labeled(type: ChartType, trace: Attributes, { labels, text }: ChartOptions): Attributes {
   if (!labels) return trace
-  if (type === 'bar') return { ...trace, texttemplate: '%{value}', textposition: 'auto', textangle: 0 }
+  if (type === 'bar')
+    return {
+      ...trace,
+      texttemplate: text === undefined ? '%{value}' : '%{text}',
+      textposition: 'auto',
+      textangle: 0,
+    }
   if (type === 'funnel') return { ...trace, textinfo: 'value', textposition: 'auto' }
   if (type === 'waterfall') return { ...trace, textinfo: 'delta', textposition: 'outside' }
-  const above = { texttemplate: '%{y}', textposition: 'top center', cliponaxis: false }
+  const above = {
+    texttemplate: text === undefined ? '%{y}' : '%{text}',
+    textposition: 'top center',
+    cliponaxis: false,
+  }
   return { ...trace, mode: `${trace.mode}+text`, ...above }
 }
 

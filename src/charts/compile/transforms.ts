@@ -63,7 +63,7 @@ export function transformsOf(normal: NormalChart): object[] | undefined {
             top: top === undefined ? TOP_SERIES : top + 1,
             other,
             ...(isOne && { style }),
-            ...(type === 'bump' && { drop: true, of: options.by }),
+            ...((type === 'bump' || type === 'slope') && { drop: true, of: options.by }),
             ...(isSeriesOrder && { order: columnNames(order) }),
           },
         ]
@@ -97,7 +97,7 @@ export function transformsOf(normal: NormalChart): object[] | undefined {
           },
         ]
       : []),
-    ...(trend ? [trendOf(trend)] : []),
+    ...(trend ? [trendOf(trend, options)] : []),
   ]
   return transforms.length > 0 ? transforms : undefined
 }
@@ -108,7 +108,8 @@ function aggregationsOf({ color, size }: ChartOptions, target: string, func: str
   return targets.map((one) => ({ target: one, func, empty: 'none' }))
 }
 
-function trendOf(trend: string): object {
+function trendOf(trend: string, { logX, logY }: ChartOptions): object {
   const window = trendWindow(trend)
-  return { type: 'trend', method: window === undefined ? 'linear' : 'mean', window }
+  const method = window === undefined ? 'linear' : 'mean'
+  return { type: 'trend', method, window, ...(logX && { logX }), ...(logY && { logY }) }
 }

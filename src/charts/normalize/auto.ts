@@ -52,7 +52,7 @@ export async function completed(
   const named = (name: string | undefined): Column | undefined =>
     grid.cols.find((column) => column.name === name)
   const isOpen = given === undefined || given === AUTO
-  const years = isOpen ? yearsOf(grid, options) : undefined
+  const years = yearsOf(grid, given, options)
   if (years) return years
   const next: ChartOptions = await oriented(given, options, named, sample)
   const open = isOpen ? await typeFor(columns, named(next.x), next, distinct) : undefined
@@ -99,18 +99,31 @@ export async function completed(
   return { type, options: next, chosen: words.join(' '), because: open?.because, others: open?.others ?? [] }
 }
 
+/** Types that show a table whose columns are years by itself. */
+const OVER_YEARS: ReadonlySet<ChartType> = new Set(['line', 'step', 'slope', 'bump', 'area'])
+
 /** A line for each row of a table whose columns are years; undefined for other tables. */
-function yearsOf(grid: ChartGrid, options: ChartOptions): Completed | undefined {
+function yearsOf(
+  grid: ChartGrid,
+  given: ChartType | typeof AUTO | undefined,
+  options: ChartOptions,
+): Completed | undefined {
+  const isOpen = given === undefined || given === AUTO
+  const type = isOpen ? 'line' : given
+  if (!OVER_YEARS.has(type)) return undefined
   const years = yearNames(grid.cols.filter(({ type }) => type === 'number').map(({ name }) => name))
   const isTaken = grid.cols.some(({ name }) => name === COLUMNS)
   if (years.length === 0 || isTaken || options.x !== undefined || options.y !== undefined) return undefined
   const labels = grid.cols.find(({ type }) => type === 'text')
   const y = years.join(',')
   const by = options.by ?? labels?.name
-  const chosen = [`--type line --x ${COLUMNS} --y ${y}`, ...(by === undefined ? [] : [`--by ${quoted(by)}`])]
+  const chosen = [
+    `${isOpen ? '--type line ' : ''}--x ${COLUMNS} --y ${y}`,
+    ...(by === undefined ? [] : [`--by ${quoted(by)}`]),
+  ]
   return {
-    ...{ type: 'line', options: { ...options, x: COLUMNS, y, by }, chosen: chosen.join(' ') },
-    ...{ because: 'columns are named by years', others: [] },
+    ...{ type, options: { ...options, x: COLUMNS, y, by }, chosen: chosen.join(' ') },
+    ...{ because: isOpen ? 'columns are named by years' : undefined, others: [] },
   }
 }
 

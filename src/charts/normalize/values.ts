@@ -3,6 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { ColumnDescription } from '../../contract/resources/index.ts'
 import { nameText } from '../../query/index.ts'
 import { NO_LABEL } from '../figure/names.ts'
+import { stateCode } from '../figure/states.ts'
 import { columnNames, hasLabels } from '../spec/column-names.ts'
 import { type ChartOptions, type Column, MOST_LABELS, MOST_SERIES, TOP_SERIES } from '../spec/options.ts'
 import type { Facts } from '../spec/spec.ts'
@@ -20,12 +21,8 @@ export interface ChartClient {
   ): Promise<{ json(): Promise<unknown>; bytes(): AsyncIterable<Uint8Array> }>
 }
 
-/** Codes of the states of the USA, and of its capital. */
-const US_STATES: ReadonlySet<string> = new Set(
-  'AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY'.split(
-    ' ',
-  ),
-)
+/** Labels that have room around a radar. */
+const MOST_SPOKES = 48
 /** Values of a text column that are read to say why it is not a number. */
 const SAMPLE_ROWS = 100
 /** Different cells of a heatmap that are counted. */
@@ -175,11 +172,12 @@ export class ChartValues {
   async assertFewLabels({ name, type }: Column): Promise<void> {
     if (this.options.top !== undefined || type !== 'text' || hasTrait(this.type, 'slices')) return
     const found = await this.distinct(name)
-    if (!found || found.distinct <= MOST_LABELS) return
+    const most = this.type === 'radar' ? MOST_SPOKES : MOST_LABELS
+    if (!found || found.distinct <= most) return
     const hasTop = takes(this.type, 'top')
     throw new Problem(
       'bad_data',
-      `--x ${name}: the column has ${found.distinct} different values; an axis shows at most ${MOST_LABELS} labels`,
+      `--x ${name}: the column has ${found.distinct} different values; ${this.type === 'radar' ? 'a radar' : 'an axis'} shows at most ${most} labels`,
       {
         field: name,
         hint: `Choose some of them with --where${hasTop ? ', or the largest with --top' : ''}.`,
@@ -359,8 +357,9 @@ export class ChartValues {
     if (!found || found.distinct <= own + 1) return
     const more = Math.min(found.distinct, MOST_SERIES)
     const hint = more > own ? ` (to show more, use --top ${more})` : ''
+    const isDropped = this.type === 'bump' || this.type === 'slope'
     this.note(
-      `--by ${name}: the column has ${found.distinct} values; ${own === 1 ? 'the largest is a series of its own' : `the ${own} largest are series of their own`}, and the other ${found.distinct - own} are one series, other${hint}`,
+      `--by ${name}: the column has ${found.distinct} values; ${own === 1 ? 'the largest is a series of its own' : `the ${own} largest are series of their own`}, and the other ${found.distinct - own} are ${isDropped ? 'not shown' : 'one series, other'}${hint}`,
     )
   }
 
@@ -373,12 +372,14 @@ export class ChartValues {
 
   private async findPlaces(column: Column): Promise<Facts['places']> {
     const texts = (await this.sample(column)).filter((value) => typeof value === 'string')
-    const other = texts.filter((text) => !US_STATES.has(text))
-    if (other.length * 2 < texts.length) {
+    const { isCountry } = await import('../../vendor/countries.ts')
+    const other = texts.filter((text) => stateCode(text) === undefined)
+    const countries = texts.filter((text) => isCountry(text, 'name')).length
+    // Georgia is both.
+    if (other.length * 2 < texts.length && texts.length - other.length > countries) {
       this.notePlaces(column, other, texts.length, 'state')
       return 'USA-states'
     }
-    const { isCountry } = await import('../../vendor/countries.ts')
     const areCodes = texts.every((text) => /^[A-Z]{3}$/.test(text))
     const unknown = texts.filter((text) => !isCountry(text, areCodes ? 'code' : 'name'))
     const short = texts.filter((text) => /^[A-Za-z]{2}$/.test(text))
@@ -405,7 +406,7 @@ export class ChartValues {
   private noPlaces({ name }: Column, what: string): Problem {
     return new Problem('bad_data', `--x ${name}: ${what}`, {
       field: name,
-      hint: 'Use codes of three letters (NOR), English names of countries, or codes of US states (TX).',
+      hint: 'Use codes of three letters (NOR), English names of countries, or US states (TX or Texas).',
     })
   }
 

@@ -83,7 +83,7 @@ const table = {
   error: column('--error <column>', 'column of numbers: the length of error bars'),
   bandOf: columns('--band-of <low,high>', 'two columns: a band from one to the other, around a line'),
   y2: columns('--y2 <columns>', 'columns of numbers drawn as lines on a second y axis'),
-  text: column('--text <column>', 'column with the text shown for each point'),
+  text: column('--text <column>', 'column with the text that the pointer shows, and --labels writes'),
   by: column('--by <column>', 'column whose values become series of their own, such as the city of each row'),
   facet: columns(
     '--facet <columns>',
@@ -124,7 +124,7 @@ const table = {
     '--highlight <name>',
     'a series, or a bar, that keeps its color: all others are grey (repeatable)',
   ),
-  labels: flag('--labels', 'write the value at each point or bar'),
+  labels: flag('--labels', 'write the value at each point or bar, or the text of --text'),
   logX: flag('--log-x', 'logarithmic x axis'),
   logY: flag('--log-y', 'logarithmic y axis'),
   rangeX: text('--range-x <from,to>', 'part of the x axis that is shown: numbers or dates'),

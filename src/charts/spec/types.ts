@@ -100,7 +100,7 @@ const rows = {
   candlestick: [['text', ...AXES], 'single'],
   ohlc: [['text', ...AXES], 'single'],
   map: [
-    ['lat', 'lon', 'color', 'scale', 'size', 'angle', 'text', 'by'],
+    ['lat', 'lon', 'color', 'scale', 'size', 'angle', 'text', 'labels', 'by'],
     ...(['no axes', 'optional x', 'optional y'] as const),
   ],
   choropleth: [['text', 'unit', 'formatY', 'scale', 'geojson'], 'no axes', 'single', 'one y'],

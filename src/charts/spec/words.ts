@@ -15,6 +15,13 @@ export function spoken(name: string): string {
   return name.replaceAll('_', ' ').trim()
 }
 
+/** A name as it is read of several: `cities`. A name that is no plain word stays as it is. */
+export function pluralOf(word: string): string {
+  if (!/^[a-z ]*[a-rt-z]$/.test(word)) return word
+  if (/[^aeiou]y$/.test(word)) return `${word.slice(0, -1)}ies`
+  return `${word}${/(?:x|z|ch|sh)$/.test(word) ? 'es' : 's'}`
+}
+
 /** The words for a computed column, for example `total revenue`. */
 export function computedOf(aggregate: NonNullable<ChartOptions['aggregate']>, what: string): string {
   if (aggregate === 'none') return what

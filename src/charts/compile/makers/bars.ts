@@ -50,7 +50,7 @@ export const barsMakers = {
       barmode: 'overlay',
       meta: { ...layout.meta, horizontal: true },
     }
-    return { data: [spanOf(parts, start, end, {})], layout: shown }
+    return { data: [spanOf(parts, start, end, {}, { isTime: true })], layout: shown }
   },
   pyramid: (parts) => {
     const { each, layout, columns } = parts
@@ -64,9 +64,13 @@ export const barsMakers = {
       )
       return { data: [{ ...left, hovertemplate: '%{y}: %{customdata}', transforms: sides }], layout: shape }
     }
-    const hover = { hovertemplate: '%{y}: %{customdata}' }
+    const sided = (side: Attributes, type: string): Attributes => ({
+      ...side,
+      hovertemplate: '%{y}: %{customdata}',
+      transforms: [...(side.transforms ?? []), { type }],
+    })
     return {
-      data: [{ ...left, ...hover, transforms: [...(left.transforms ?? []), { type: 'negate' }] }, right],
+      data: [sided(left, 'negate'), sided(right, 'amounts')],
       layout: shape,
     }
   },
@@ -101,12 +105,13 @@ function spanOf(
   low: Column,
   high: Column,
   style: Attributes,
+  more: Attributes = {},
 ): Attributes {
   return {
     ...{ type: 'bar', name: `${low.name} to ${high.name}`, xsrc: chart.reference(x) },
     ...{ basesrc: chart.reference(low), ysrc: chart.reference(high), textsrc: chart.reference(text) },
     ...style,
-    transforms: [...(transforms ?? []), { type: 'span' }],
+    transforms: [...(transforms ?? []), { type: 'span', ...more }],
   }
 }
 

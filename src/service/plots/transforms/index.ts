@@ -1,5 +1,5 @@
 import { NO_LABEL } from '../../../charts/figure/names.ts'
-import { spoken } from '../../../charts/spec/words.ts'
+import { pluralOf, spoken } from '../../../charts/spec/words.ts'
 import { missingIn } from '../../../charts/unseen.ts'
 import { counted } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
@@ -180,13 +180,13 @@ export async function transformed(
     addUnseen(own.filter(({ type }) => Object.hasOwn(changes, keyOf(type))))
     for (const { left, of } of own)
       if (typeof left === 'number' && left > 0)
-        notShown.add(`${left} more ${typeof of === 'string' ? spoken(of) : ''}`.trim())
+        notShown.add(moreOf(left, typeof of === 'string' ? spoken(of) : 'value'))
     const frame = frames.get(trace)
     if (frame !== undefined) for (const one of trend ? [done, trend] : [done]) frames.set(one, frame)
     if (trend) done.opacity ??= PALE_OPACITY
     drawn.push(done, ...(trend ? [trend] : []))
   }
-  for (const [count, what, why] of counts.values()) notShown.add(`${counted(count, what)} ${why}`)
+  for (const [count, what, why] of counts.values()) notShown.add(`${counted(count, what)} ${why}`.trim())
   if (frames.size > 0) {
     const series = new Set(
       drawn.filter((trace) => frames.has(trace)).map((trace) => seriesOf(trace as Attributes)),
@@ -199,6 +199,11 @@ export async function transformed(
     return animated(withUnseen(placed, notShown, isOurs), drawn, frames)
   }
   return { ...withUnseen(placed, notShown, isOurs), data: drawn }
+}
+
+/** `1 more city`, `2,300 more cities`. */
+function moreOf(count: number, thing: string): string {
+  return `${count.toLocaleString('en')} more ${count === 1 ? thing : pluralOf(thing)}`
 }
 
 /** The figure with what it does not show. */

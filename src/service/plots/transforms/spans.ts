@@ -10,7 +10,7 @@ export function span(trace: Attributes, transform: Transform): void {
     const [from, to] = [placeOf(base[k]), placeOf(end)]
     if (from === undefined || to === undefined) return null
     // Numbers can fall; time does not.
-    if (to >= from || typeof end === 'number') return to - from
+    if (to >= from || (typeof end === 'number' && transform.isTime !== true)) return to - from
     backwards++
     return null
   })
@@ -22,14 +22,19 @@ function placeOf(value: unknown): number | undefined {
   return value === null || value === undefined ? undefined : instant(value)
 }
 
-/** Keeps values for the pointer, beside those of the other side. */
-export function amounts(trace: Attributes): void {
+/** Keeps values for the pointer, beside those of the other side. There is no side for a value below zero. */
+export function amounts(trace: Attributes, transform: Transform): void {
+  if (!Array.isArray(trace.y)) return
+  const isPart = (value: unknown): boolean => typeof value === 'number' && value >= 0
+  const below = trace.y.filter((value: unknown) => typeof value === 'number' && value < 0).length
+  if (below > 0) transform.unseen = [below, 'value', 'below zero']
+  trace.y = trace.y.map((value: unknown) => (isPart(value) ? value : null))
   trace.customdata = trace.y
 }
 
-/** Puts values on the other side of zero. The pointer shows them as they are, in `customdata`. */
-export function negate(trace: Attributes): void {
-  if (!Array.isArray(trace.y)) return
-  trace.customdata = trace.y
-  trace.y = trace.y.map((value: unknown) => (typeof value === 'number' ? -value : null))
+/** The same on the other side of zero. The pointer shows values as they are, in `customdata`. */
+export function negate(trace: Attributes, transform: Transform): void {
+  amounts(trace, transform)
+  if (Array.isArray(trace.y))
+    trace.y = trace.y.map((value: unknown) => (value === null ? null : -(value as number)))
 }

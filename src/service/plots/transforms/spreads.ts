@@ -95,6 +95,9 @@ export function calendar(trace: Attributes): void {
   })
 }
 
+/** Links of a sankey, at most: the largest ones. */
+const MOST_LINKS = 120
+
 /** Links with names of their ends become links between numbered nodes. Links with the same ends are one. */
 export function links(trace: Attributes, transform: Transform): void {
   const { source, target, value } = trace.link ?? {}
@@ -122,13 +125,38 @@ export function links(trace: Attributes, transform: Transform): void {
     sums.set(`${start} ${end}`, own)
   }
   if (loops > 0) transform.unseen = [loops, 'row', 'from a node to itself']
-  const all = [...sums.values()]
-  trace.node = { ...trace.node, label: [...names.keys()] }
+  const found = [...sums.values()].sort((a, b) => b.value - a.value)
+  const all = found.slice(0, MOST_LINKS)
+  if (found.length > all.length) transform.unseen = [found.length - all.length, 'smaller link', '']
+  const labels = [...names.keys()]
+  // Where links go in a circle, what begins a link and what ends one are nodes of their own.
+  const shift = hasCircle(all, labels.length) ? labels.length : 0
+  const ends = all.flatMap((one) => [one.source, one.target + shift])
+  const used = [...new Set(ends)]
+  const place = new Map(used.map((node, k) => [node, k]))
+  trace.node = { ...trace.node, label: used.map((node) => labels[node % labels.length]) }
   trace.link = {
-    source: all.map((one) => one.source),
-    target: all.map((one) => one.target),
+    source: all.map((one) => place.get(one.source)),
+    target: all.map((one) => place.get(one.target + shift)),
     value: all.map((one) => one.value),
   }
+}
+
+/** Whether links lead from a node back to it: nodes that nothing leads to are taken away until none is left. */
+function hasCircle(links: readonly { source: number; target: number }[], count: number): boolean {
+  const incoming = new Array<number>(count).fill(0)
+  const next = new Map<number, number[]>()
+  for (const { source, target } of links) {
+    incoming[target]++
+    next.set(source, [...(next.get(source) ?? []), target])
+  }
+  const free = [...incoming.keys()].filter((node) => incoming[node] === 0)
+  let taken = 0
+  for (let node = free.pop(); node !== undefined; node = free.pop()) {
+    taken++
+    for (const target of next.get(node) ?? []) if (--incoming[target] === 0) free.push(target)
+  }
+  return taken < count
 }
 
 /** Directions in degrees become points of the compass; labels stay as they are. */

@@ -12,17 +12,23 @@ export function top(trace: Attributes, transform: Transform): void {
   if (typeof target !== 'string' || typeof labels !== 'string') return
   const [sizes, names] = [valueAt(trace, target), valueAt(trace, labels)]
   if (!Array.isArray(sizes) || !Array.isArray(names) || !isCount(count) || sizes.length <= count) return
+  // A pie has no slice below zero.
+  const isPart = (k: number): boolean =>
+    other !== true || !(sizeOf(sizes[k]) < 0 && sizeOf(sizes[k]) !== UNSIZED)
+  const below = sizes.filter((_, k) => !isPart(k)).length
+  if (below > 0) transform.unseen = [below, 'value', 'below zero']
   const largest = new Set(
     sizes
       .map((_, k) => k)
+      .filter(isPart)
       .sort((a, b) => sizeOf(sizes[b]) - sizeOf(sizes[a]) || a - b)
       .slice(0, count),
   )
-  const rows = [...sizes.keys()]
+  const rows = [...sizes.keys()].filter(isPart)
   // What has no size is no part of the others.
   const rest = rows.filter((k) => !largest.has(k) && (other !== true || sizeOf(sizes[k]) !== UNSIZED))
   // One alone is no group of others.
-  if (other === true && rest.length === 1) return
+  if (other === true && rest.length === 1 && below === 0) return
   takeRows(
     trace,
     rows.filter((k) => largest.has(k)),

@@ -11,11 +11,13 @@ export function trendOf(trace: Attributes): Attributes | undefined {
     .filter(isObject)
     .find(({ type, enabled }) => type === 'trend' && enabled !== false)
   if (!transform || !Array.isArray(trace.y)) return undefined
-  const points = pointsOf(trace.x, trace.y)
+  const [isLogX, isLogY] = [transform.logX === true, transform.logY === true]
+  const all = pointsOf(trace.x, trace.y)
+  const points = all.filter(({ at, value }) => (!isLogX || at > 0) && (!isLogY || value > 0))
   if (points.length < 2) return undefined
   const isMean = transform.method === 'mean'
   const window = windowOf(transform)
-  const y = isMean ? means(points, window) : straight(points)
+  const y = isMean ? means(points, window) : onAxes(points, isLogX, isLogY)
   const color: unknown = trace.line?.color ?? trace.marker?.color
   return {
     type: 'scatter',
@@ -68,6 +70,15 @@ function pointsOf(x: unknown, y: readonly unknown[]): Point[] {
 function placeOf(value: unknown): number {
   if (typeof value === 'number') return value
   return typeof value === 'string' ? instantOf(value) : Number.NaN
+}
+
+/** The straight line on axes of which some are logarithmic. */
+function onAxes(points: readonly Point[], isLogX: boolean, isLogY: boolean): number[] {
+  if (!isLogX && !isLogY) return straight(points)
+  const placed = points.map(({ label, at, value }) => ({
+    ...{ label, at: isLogX ? Math.log10(at) : at, value: isLogY ? Math.log10(value) : value },
+  }))
+  return straight(placed).map((value) => (isLogY ? 10 ** value : value))
 }
 
 /** The straight line of least squares, at each point. */

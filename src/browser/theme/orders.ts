@@ -1,0 +1,88 @@
+import { listOf } from '../../charts/figure/lists.ts'
+import { NO_LABEL } from '../../charts/figure/names.ts'
+import { type Attributes, type Draft, labelsOf } from './draft.ts'
+
+const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
+const DAYS = 'mon tue wed thu fri sat sun'.split(' ')
+/** Numbers of a label. Beside the first one, a hyphen is a dash: `10-19`. */
+const NUMBERS = /\d+(?:\.\d+)?/g
+
+/** Where a label stands among others of its kind; undefined for one without an order of its own. */
+function rankOf(label: string): { kind: string; places: number[] } | undefined {
+  const text = label.trim().toLowerCase().replaceAll('&lt;', '<').replaceAll('&gt;', '>')
+  const numbers = (text.match(NUMBERS) ?? []).map(Number)
+  const [word] = /^[a-z]+/.exec(text) ?? []
+  const [month, day] = [MONTHS, DAYS].map((names) => names.indexOf(word?.slice(0, 3) ?? ''))
+  const isName = word !== undefined && /^[a-z]+\.?\s*\d*$/.test(text)
+  if (
+    isName &&
+    month >= 0 &&
+    'january february march april may june july august september october november december'.includes(word)
+  )
+    return { kind: 'month', places: [numbers[0] ?? 0, month] }
+  if (isName && day >= 0 && 'monday tuesday wednesday thursday friday saturday sunday'.includes(word))
+    return { kind: 'day', places: [day] }
+  if (/^[qh]\d(?:\s|$)/.test(text)) return { kind: 'part', places: [numbers[1] ?? 0, numbers[0]] }
+  if (!/^[<>≤≥+-]?\s*\d/.test(text)) return undefined
+  const first = text.startsWith('-') ? -numbers[0] : numbers[0]
+  const beside = /^[<≤]/.test(text)
+    ? -1
+    : /^[>≥]|\d\s*\+/.test(text)
+      ? Number.POSITIVE_INFINITY
+      : (numbers[1] ?? 0)
+  return { kind: 'number', places: [first, beside] }
+}
+
+/** Labels in the order that they have of themselves: months, days, quarters, classes of numbers. Undefined for others. */
+function naturalOrder(labels: readonly string[]): string[] | undefined {
+  const ranked = labels.filter((label) => label !== NO_LABEL).map((label) => ({ label, rank: rankOf(label) }))
+  const [first] = ranked
+  if (ranked.length < 2 || !first.rank || ranked.some(({ rank }) => rank?.kind !== first.rank?.kind))
+    return undefined
+  const sorted = [...ranked].sort((a, b) => {
+    const [one, other] = [a.rank!.places, b.rank!.places]
+    const at = one.findIndex((place, k) => place !== other[k])
+    return at < 0 ? 0 : one[at] - (other[at] ?? 0)
+  })
+  return [...sorted.map(({ label }) => label), ...labels.filter((label) => label === NO_LABEL)]
+}
+
+/** Whether labels are in an order, or backwards, or, of months and days, from any of them on: a year can begin in July. */
+function isInOrder(labels: readonly string[], order: readonly string[]): boolean {
+  const isRound = labels.every((label) => label === NO_LABEL || !/\d/.test(label))
+  const places = labels.filter((label) => label !== NO_LABEL).map((label) => order.indexOf(label))
+  const breaks = places.filter((place, k) => k > 0 && place !== places[k - 1] + 1)
+  const isBackwards = places.every((place, k) => k === 0 || place === places[k - 1] - 1)
+  return (
+    isBackwards ||
+    breaks.length === 0 ||
+    (isRound && breaks.length === 1 && breaks[0] === 0 && places[0] !== 0)
+  )
+}
+
+/** Labels that have an order of their own are in it, whatever the order of the rows: so are the points of lines. */
+export function orderLabels({ data, layout }: Draft): void {
+  const axis = layout.xaxis
+  if (axis?.type !== 'category' || axis.categoryorder !== undefined) return
+  const labels = labelsOf(data.map(({ x }) => x))
+  const order = labels && naturalOrder(labels)
+  if (!labels || !order || isInOrder(labels, order)) return
+  for (const key of Object.keys(layout))
+    if (/^xaxis\d*$/.test(key) && layout[key]?.type === 'category')
+      layout[key] = { ...layout[key], categoryorder: 'array', categoryarray: order }
+  for (const [k, trace] of data.entries())
+    if (/^scatter/.test(trace.type ?? 'scatter') && String(trace.mode).includes('lines'))
+      data[k] = inOrder(trace, order)
+}
+
+/** A trace whose points are in the order of their labels. */
+function inOrder(trace: Attributes, order: readonly string[]): Attributes {
+  const labels = [...listOf(trace.x)].map((label) => order.indexOf(String(label)))
+  const rows = [...labels.keys()].sort((a, b) => labels[a] - labels[b] || a - b)
+  return Object.fromEntries(
+    Object.entries(trace).map(([key, value]) => {
+      const list = listOf(value)
+      return [key, list.length === labels.length ? rows.map((row) => list[row]) : value]
+    }),
+  )
+}
