@@ -1,3 +1,4 @@
+import { listed } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
 import {
   type FileFormat,
@@ -212,6 +213,7 @@ async function readSheets(
 /** Parquet and Arrow need random access: from a temporary file. */
 async function readColumnar(reading: Reading<SliceSink>, whole: Bytes, kind: Kind): Promise<void> {
   const { source, options, open, tables } = reading
+  noteOwnTypes(reading)
   const [{ tooLargeArchive }, { spool }, { ingestColumnar }] = await Promise.all([
     import('./archive/archive.ts'),
     import('./archive/spool.ts'),
@@ -234,11 +236,18 @@ async function readColumnar(reading: Reading<SliceSink>, whole: Bytes, kind: Kin
   }
 }
 
-async function readRecords(
-  { options, open, tables }: Reading<SliceSink>,
-  whole: Bytes,
-  kind: Kind,
-): Promise<void> {
+/** Says that types of columns are those of the file, where some are given. */
+function noteOwnTypes({ options, warnings, source }: Reading<SliceSink>): void {
+  const names = [...(options.types?.keys() ?? [])].map(String)
+  if (names.length > 0)
+    warnings.note(
+      `${source}: the type of ${listed(names)} is not changed: the file says itself what is a number and what a text; texts in ISO 8601 are dates`,
+    )
+}
+
+async function readRecords(reading: Reading<SliceSink>, whole: Bytes, kind: Kind): Promise<void> {
+  const { options, open, tables } = reading
+  noteOwnTypes(reading)
   const { ingestJson, ingestLines } = await import('./records/records.ts')
   const sink = open()
   const read = kind === 'lines' ? ingestLines : ingestJson

@@ -39,6 +39,21 @@ describe('charts as characters', () => {
     expect(rows.join('\n')).toMatch(/ 0 ┤/)
   })
 
+  it('labels are in the order of their axis, and numbers have their unit', () => {
+    const bars: TextTrace[] = [{ type: 'bar', x: ['a', 'b', 'c'], y: [1, 3, 2] }]
+    const under = (xaxis: object) => draw(bars, { xaxis: { type: 'category', ...xaxis } })!.at(-1)
+    expect(under({ categoryorder: 'total descending' })).toMatch(/b.*c.*a/)
+    expect(under({ categoryorder: 'array', categoryarray: ['c', 'a', 'b'] })).toMatch(/c.*a.*b/)
+    expect(under({ categoryorder: 'category descending' })).toMatch(/c.*b.*a/)
+    const line = (yaxis: object, x = [2020, 2024]) =>
+      draw([{ x, y: [1e6, 3e6] }], { yaxis, xaxis: { tickformat: 'd' } })!
+    expect(line({ ticksuffix: ' kr' }).join('\n')).toMatch(/3M kr ┤[^]* 2M ┤/)
+    expect(line({ tickprefix: '$' }).join('\n')).toMatch(/\$3M ┤[^]*\$2M ┤/)
+    expect(line({}).at(-1)).toMatch(/2020.*2022/)
+    const sides = draw(bars, { yaxis: { tickvals: [-2, 0, 2], ticktext: ['2', '0', '2'] } })!
+    expect(sides.join('\n')).toMatch(/2 ┤[^]*0 ┤/)
+  })
+
   it.each([
     ['numbers', [0, 50_000, 100_000], '50,000'],
     ['dates', ['2024-01-01', '2024-06-01', '2024-12-31'], '2024-07'],

@@ -1,4 +1,6 @@
+import { themed } from '../../browser/theme/index.ts'
 import { isStacked } from '../../charts/figure/barmode.ts'
+import { COLORS } from '../../charts/figure/colors.ts'
 import { NO_LABEL } from '../../charts/figure/names.ts'
 import { placed, unseenIn } from '../../charts/unseen.ts'
 import type { ImageFormat } from '../../contract/operations/index.ts'
@@ -44,21 +46,23 @@ export async function chartText(
   const words = chartWords(data as Record<string, unknown>[], columns)
   const heading = titleOf(layout)
   if (words) return [...(heading ? [heading] : []), ...words, ...unseen(known), ''].join('\n')
-  const own = plotText(withBins(data), layout, {
-    columns,
-    lines: LINES,
-    color: hasColor(stream, environment),
-    plain,
-  })
+  const color = hasColor(stream, environment)
+  const { shown, colors } = arranged(figure, columns)
+  const options = { columns, lines: LINES, color, colors, plain }
+  const own = plotText(withBins(shown.data), shown.layout, options)
   if (own) {
     const title = titleOf(layout)
-    const [up, across] = [layout.yaxis, layout.xaxis].map((axis) => titleOf(axis as Record<string, unknown>))
+    const titles = [layout.yaxis, layout.xaxis].map((axis) => titleOf(axis as Record<string, unknown>))
+    const isTurned = shown.data.some(
+      ({ orientation }, k) => orientation === 'h' && data[k]?.orientation !== 'h',
+    )
+    const [up, across] = isTurned ? titles.reverse() : titles
     return [
       ...(title ? [center(title, columns)] : []),
       ...(up ? [up] : []),
       ...own,
       ...(across ? [center(across, columns)] : []),
-      ...legendOf(data, hasColor(stream, environment), plain),
+      ...legendOf(shown.data, color, plain, colors),
       ...unseen(known),
       ...(lost > 0 ? [noData(lost).trimEnd()] : []),
       '',
@@ -66,7 +70,6 @@ export async function chartText(
   }
   const { width, height } = sizeFor(columns, LINES)
   const image = await draw(withoutText(figure), width, height)
-  const color = hasColor(stream, environment)
   const title = titleOf(figure.layout)
   return [
     ...(title ? [center(title, columns)] : []),
@@ -76,6 +79,21 @@ export async function chartText(
     ...(lost > 0 ? [noData(lost).trimEnd()] : []),
     '',
   ].join('\n')
+}
+
+/** Size of a character, in pixels, as far as the arrangement of a chart depends on it. */
+const CHARACTER_PIXELS = 8
+const LINE_PIXELS = 20
+
+/** A chart of ours as pages arrange it, with its colors; figures of others as they are. */
+function arranged(
+  { data = [], layout = {} }: ChartFigure,
+  columns: number,
+): { shown: { data: Trace[]; layout: Record<string, unknown> }; colors?: readonly string[] } {
+  if (layout.meta === undefined) return { shown: { data, layout } }
+  const view = { scheme: 'light', width: columns * CHARACTER_PIXELS, height: LINES * LINE_PIXELS } as const
+  const themedFigure = themed({ data: data as Record<string, unknown>[], layout }, view)
+  return { shown: themedFigure as { data: Trace[]; layout: Record<string, unknown> }, colors: COLORS }
 }
 
 /** The line that lists omitted data, as below a chart on a page; none without. */
@@ -173,6 +191,9 @@ function titleOf(layout: Record<string, unknown> = {}): string | undefined {
 function plain(text: string): string {
   return text
     .replace(/<[^>]*>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
     .replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
     .slice(0, 100)
 }

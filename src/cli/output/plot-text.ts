@@ -7,6 +7,8 @@ export interface PlotTextOptions {
   columns: number
   lines: number
   color: boolean
+  /** Colors of traces, in order. Default: those of plotly.js. */
+  colors?: readonly string[]
   /** Makes a text of a figure safe for a terminal. */
   plain: (text: string) => string
 }
@@ -26,7 +28,7 @@ export interface TextTrace {
 }
 
 /** The default colors of traces in plotly.js, in order. */
-const COLORS = '1f77b4 ff7f0e 2ca02c d62728 9467bd 8c564b e377c2 7f7f7f bcbd22 17becf'.split(' ')
+const PLOTLY_COLORS = '1f77b4 ff7f0e 2ca02c d62728 9467bd 8c564b e377c2 7f7f7f bcbd22 17becf'.split(' ')
 /** Attributes that change what is drawn in ways that characters cannot show. */
 const UNSUPPORTED = [
   'fill',
@@ -57,7 +59,7 @@ interface Axis {
 export function plotText(
   traces: readonly TextTrace[],
   layout: Record<string, unknown>,
-  { columns, lines, color, plain }: PlotTextOptions,
+  { columns, lines, color, colors, plain }: PlotTextOptions,
 ): string[] | undefined {
   const numbered = traces.map((trace, number) => ({ trace, number })).filter(({ trace }) => isVisible(trace))
   const shown = numbered.map(({ trace }) => trace)
@@ -81,8 +83,14 @@ export function plotText(
     return shown.flatMap((trace) => pointsOf(trace).map((point) => point[letter]))
   }
   const pad = (letter: 'x' | 'y'): number => (bars.length > 0 && letter === along ? 0.5 : 0)
-  const x = axisOf(values('x'), layout.xaxis, pad('x'), plain)
-  const y = axisOf(values('y'), layout.yaxis, pad('y'), plain)
+  const sizes = new Map<string, number>()
+  for (const trace of shown)
+    for (const point of pointsOf(trace)) {
+      const [label, value] = isAcross ? [point.y, point.x] : [point.x, point.y]
+      sizes.set(String(label), (sizes.get(String(label)) ?? 0) + (Number(value) || 0))
+    }
+  const x = axisOf(values('x'), layout.xaxis, pad('x'), plain, sizes)
+  const y = axisOf(values('y'), layout.yaxis, pad('y'), plain, sizes)
   if (!x || !y) return undefined
   // Bars begin at zero, which a logarithmic axis does not have.
   const isLog = (axis: unknown): boolean => (axis as { type?: unknown } | undefined)?.type === 'log'
@@ -95,7 +103,7 @@ export function plotText(
   const canvas = new Canvas(width, height)
   if (bars.length > 0) drawBars(canvas, boxes, isAcross ? y : x, isAcross ? x : y, isAcross)
   else for (const [k, trace] of shown.entries()) drawTrace(canvas, trace, x, y, k)
-  const paint = (k: number): number[] => rgbOf(shown[k], numbered[k].number)
+  const paint = (k: number): number[] => rgbOf(shown[k], numbered[k].number, colors)
   const result = frame(canvas.rows(color ? paint : undefined), yTicks, gutter, height)
   result.push(`${' '.repeat(gutter + 1)}└${'─'.repeat(width)}`)
   result.push(underTicks(x.ticks(Math.max(2, Math.floor(width / 14))), gutter + 2, width))
@@ -107,6 +115,7 @@ export function legendOf(
   traces: readonly TextTrace[],
   color: boolean,
   plain: (text: string) => string,
+  colors?: readonly string[],
 ): string[] {
   const named = traces.flatMap((trace, k) =>
     isVisible(trace) && typeof trace.name === 'string' && trace.showlegend !== false
@@ -116,7 +125,7 @@ export function legendOf(
   if (named.length < 2) return []
   const parts = named
     .slice(0, 10)
-    .map(({ trace, k, name }) => (color ? `${ink(rgbOf(trace, k))}■\u001b[39m ${name}` : `■ ${name}`))
+    .map(({ trace, k, name }) => (color ? `${ink(rgbOf(trace, k, colors))}■\u001b[39m ${name}` : `■ ${name}`))
   return [`  ${parts.join('   ')}${named.length > 10 ? ' …' : ''}`]
 }
 
@@ -154,29 +163,33 @@ function axisOf(
   given: unknown,
   pad: number,
   plain: (text: string) => string,
+  sizes: ReadonlyMap<string, number>,
 ): Axis | undefined {
-  const { type, range, autorange, categoryorder, tickvals } = (given ?? {}) as Record<string, unknown>
+  const axis = withUnit(given)
+  const { type, range, autorange, categoryorder, categoryarray, tickvals, ticktext } = axis
+  if (type === 'multicategory') return undefined
+  const isReversed = autorange === 'reversed'
+  if (type !== 'category' && (isReversed || categoryorder !== undefined)) return undefined
   if (
-    autorange === 'reversed' ||
-    categoryorder !== undefined ||
-    tickvals !== undefined ||
-    type === 'multicategory'
+    tickvals !== undefined &&
+    !(Array.isArray(tickvals) && tickvals.every((tick) => typeof tick === 'number'))
   )
     return undefined
   const known = values.filter(isKnown)
   if (known.length === 0) return undefined
   // Reversed, or with an end that the data decides.
-  if (range !== undefined && !isAscending(range)) return undefined
+  if (range !== undefined && type !== 'category' && !isAscending(range)) return undefined
   // plotly.js takes texts of numbers for numbers.
   if (type !== 'category' && known.some((value) => typeof value === 'string' && isNumberText(value)))
     return undefined
   const isNumeric = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value)
+  // Labels are all shown, whatever part of the axis is.
   if (
     type === 'category' ||
     ((type === undefined || type === '-') && !known.every(isNumeric) && !known.every(isDate))
   )
-    return range === undefined && known.every((value) => !isDateLike(value))
-      ? categories(known, plain)
+    return known.every((value) => !isDateLike(value))
+      ? categories(inOrder(known, categoryorder, categoryarray, sizes), isReversed, plain)
       : undefined
   if (type === 'date' || ((type === undefined || type === '-') && known.every(isDate))) {
     const days = known.map(timeOf)
@@ -194,7 +207,68 @@ function axisOf(
   }
   if (type !== undefined && type !== 'linear' && type !== '-') return undefined
   const number = (value: unknown): number => (isNumeric(value) ? (value as number) : Number.NaN)
-  return numbers(known as number[], rangeGiven(range, number), pad, number, numberTicks)
+  const own = Array.isArray(tickvals)
+    ? (tickvals as number[]).map((value, k) => ({
+        value,
+        text: plain(String(Array.isArray(ticktext) ? ticktext[k] : value)),
+      }))
+    : undefined
+  const ticks = own
+    ? (_: number, __: number, room: number) => thinned(own, room)
+    : (from: number, to: number, room: number) =>
+        withUnits(axis, numberTicks(from, to, room, axis.tickformat === 'd'))
+  return numbers(known as number[], rangeGiven(range, number), pad, number, ticks)
+}
+
+/** As many ticks as fit, with that of zero. */
+function thinned(ticks: readonly Tick[], room: number): Tick[] {
+  const step = Math.ceil(ticks.length / room)
+  const zero = Math.max(
+    0,
+    ticks.findIndex(({ value }) => value === 0),
+  )
+  return ticks.filter((_, k) => (k - zero) % step === 0)
+}
+
+/** The attributes of an axis. */
+function withUnit(given: unknown): Record<string, unknown> {
+  return typeof given === 'object' && given !== null ? (given as Record<string, unknown>) : {}
+}
+
+/** Ticks with the unit of their axis: a word is read once, at the top. */
+function withUnits({ tickprefix, ticksuffix }: Record<string, unknown>, ticks: Tick[]): Tick[] {
+  const [before, after] = [tickprefix, ticksuffix].map((unit) => (typeof unit === 'string' ? unit : ''))
+  const isWord = after.length > 2
+  return ticks.map(({ value, text }, k) => ({
+    value,
+    text: `${before}${text}${isWord && k < ticks.length - 1 ? '' : after}`,
+  }))
+}
+
+interface Tick {
+  value: number
+  text: string
+}
+
+/** Labels in the order of their axis: a list, their names, or the sums of what is drawn at them. */
+function inOrder(
+  labels: readonly unknown[],
+  order: unknown,
+  list: unknown,
+  sizes: ReadonlyMap<string, number>,
+): unknown[] {
+  const unique = [...new Set(labels)]
+  if (order === 'array' && Array.isArray(list)) {
+    const place = (label: unknown): number => (list.includes(label) ? list.indexOf(label) : list.length)
+    return unique.sort((a, b) => place(a) - place(b))
+  }
+  const [by, direction] = String(order).split(' ')
+  const sign = direction === 'descending' ? -1 : 1
+  if (by === 'total') {
+    const size = (label: unknown): number => sizes.get(String(label)) ?? 0
+    return unique.sort((a, b) => sign * (size(a) - size(b)))
+  }
+  return by === 'category' ? unique.sort((a, b) => sign * (String(a) < String(b) ? -1 : 1)) : unique
 }
 
 function isNumberText(text: string): boolean {
@@ -259,8 +333,11 @@ function numbers(
   }
 }
 
-function numberTicks(from: number, to: number, room: number): { value: number; text: string }[] {
-  const step = stepAbove((to - from) / room)
+const LARGE = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 6 })
+
+/** `isPlain`: whole numbers without separators, such as years. */
+function numberTicks(from: number, to: number, room: number, isPlain = false): Tick[] {
+  const step = isPlain ? Math.max(1, stepAbove((to - from) / room)) : stepAbove((to - from) / room)
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9))
   // Beyond this, counting in steps is not exact.
   if (Math.max(Math.abs(from), Math.abs(to)) / step > 2 ** 50)
@@ -269,11 +346,16 @@ function numberTicks(from: number, to: number, room: number): { value: number; t
   for (let k = Math.ceil(from / step); k * step <= to; k++) {
     const value = k * step
     const isLong = Math.abs(value) >= 1e15 || digits > 8
+    const isLarge = !isPlain && Math.abs(value) >= 1e6
     ticks.push({
       value,
       text: isLong
         ? value.toExponential(2)
-        : value.toFixed(digits).replace(/\B(?=(\d{3})+(?!\d)(\.|$))/g, ','),
+        : isLarge
+          ? LARGE.format(value)
+          : isPlain
+            ? String(value)
+            : value.toFixed(digits).replace(/\B(?=(\d{3})+(?!\d)(\.|$))/g, ','),
     })
   }
   return ticks
@@ -329,10 +411,10 @@ function dateTicks(from: number, to: number, room: number): { value: number; tex
   }
 }
 
-function categories(known: readonly unknown[], plain: (text: string) => string): Axis {
+function categories(known: readonly unknown[], isReversed: boolean, plain: (text: string) => string): Axis {
   const all = new Map<string, number>()
   for (const value of known) if (!all.has(String(value))) all.set(String(value), all.size)
-  const at = (k: number): number => (k + 0.5) / all.size
+  const at = (k: number): number => ((isReversed ? all.size - 1 - k : k) + 0.5) / all.size
   return {
     place: (value) => {
       const k = isKnown(value) ? all.get(String(value)) : undefined
@@ -537,7 +619,7 @@ function ink(rgb: readonly number[]): string {
 }
 
 /** The color of a trace: its own, or that of its position. */
-function rgbOf({ line, marker }: TextTrace, k: number): number[] {
+function rgbOf({ line, marker }: TextTrace, k: number, colors: readonly string[] = PLOTLY_COLORS): number[] {
   for (const color of [line?.color, marker?.color]) {
     const text = typeof color === 'string' ? color.trim() : ''
     const hex = /^#([0-9a-f]{6}|[0-9a-f]{3})$/i.exec(text)?.[1]
@@ -545,7 +627,7 @@ function rgbOf({ line, marker }: TextTrace, k: number): number[] {
     const parts = /^rgba?\((\d{1,3}), ?(\d{1,3}), ?(\d{1,3})/i.exec(text)
     if (parts) return parts.slice(1, 4).map((part) => Math.min(255, Number(part)))
   }
-  return channels(COLORS[k % COLORS.length])
+  return channels(colors[k % colors.length].replace('#', ''))
 }
 
 function channels(hex: string): number[] {
