@@ -2,11 +2,13 @@ import { inLocale } from './locales.ts'
 import { withToday } from './older.ts'
 import type { Figure } from './plotly.ts'
 import type { MoreParts } from './theme/core.ts'
+import type { PlacesNote } from './theme/fit.ts'
 
 /** The parts that few charts need. */
 export interface More {
   adapted: typeof adapted
   parts: MoreParts
+  placesNote: PlacesNote
 }
 
 declare global {

@@ -132,13 +132,13 @@ async function draw(text: string): Promise<void> {
   const figure = await prepared(text, geo, adapt)
   const given = Array.isArray(figure.frames) ? figure.frames.filter((frame) => frame !== null) : []
   const view = { scheme: schemeOf(), width: innerWidth, height: innerHeight }
-  const frames = framesIn(given as Record<string, unknown>[], figure.layout, view)
+  const frames = framesIn(given as Record<string, unknown>[], figure.layout, view, loaded?.parts)
   const { data, layout } = shownFigure(figure)
   // What the reader has zoomed or hidden stays so when the data changes.
   layout.uirevision ??= 'kept'
   const wanted = { data, layout, config: configOf(figure), ...(frames.length > 0 && { frames }) }
   await (chart.dataset.drawn === 'true' ? Plotly.react(chart, wanted) : Plotly.newPlot(chart, wanted))
-  const changes = fitOf(chart)
+  const changes = fitOf(chart, loaded?.placesNote)
   if (changes) await Plotly.relayout(chart, changes)
   status.hidden = true
   status.textContent = ''

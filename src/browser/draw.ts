@@ -4,6 +4,7 @@ import { imagesIn, isOwnImage } from '../contract/figure-images.ts'
 import { adapted } from './adapted.ts'
 import { type Figure, loadGeo, needsGeo, withoutTiles } from './plotly.ts'
 import { fitOf, needsFit, themed } from './theme/index.ts'
+import { placesNote } from './theme/maps.ts'
 import { inUtc } from './zones.ts'
 
 interface Wanted {
@@ -78,7 +79,7 @@ async function imageOf(figure: Figure, wanted: Wanted): Promise<string> {
   try {
     const { width, height } = wanted
     await Plotly.newPlot(holder, { ...figure, layout: { ...figure.layout, width, height } })
-    const changes = fitOf(holder)
+    const changes = fitOf(holder, placesNote)
     if (changes) await Plotly.relayout(holder, changes)
     return await Plotly.toImage(holder, wanted)
   } finally {

@@ -3,27 +3,19 @@ import { describe, expect, it } from 'vitest'
 import { themed } from '../../src/browser/theme/index.ts'
 import { chartOf } from '../../src/charts/compile/compile.ts'
 import type { Attributes } from '../../src/charts/figure/figure.ts'
-import type { ChartGrid, ChartOptions, Column } from '../../src/charts/spec/options.ts'
-import { type ChartType, chartTypes, takes } from '../../src/charts/spec/types.ts'
+import type { ChartGrid, ChartOptions } from '../../src/charts/spec/options.ts'
+import { chartTypes, takes } from '../../src/charts/spec/types.ts'
 import { Problem } from '../../src/contract/errors.ts'
 import { transformed } from '../../src/service/plots/transforms/index.ts'
+import { chartColumns, leastOptions } from '../support/charts.ts'
 
 type Table = Record<'day' | 'end' | 'city' | 'n' | 'm' | 'k' | 'l', unknown[]>
 
-const cols = [
-  { uid: 'day', name: 'day', type: 'date' },
-  { uid: 'end', name: 'end', type: 'date' },
-  { uid: 'city', name: 'city', type: 'text' },
-  { uid: 'n', name: 'n', type: 'number' },
-  { uid: 'm', name: 'm', type: 'number' },
-  { uid: 'k', name: 'k', type: 'number' },
-  { uid: 'l', name: 'l', type: 'number' },
-] as Column[]
-const grid: ChartGrid = { fid: 'me:1', filename: 'g', cols }
+const grid: ChartGrid = { fid: 'me:1', filename: 'g', cols: chartColumns }
 
 const table = (count: number, of: (k: number) => Partial<Record<keyof Table, unknown>>): Table =>
   Object.fromEntries(
-    cols.map(({ name }) => [
+    chartColumns.map(({ name }) => [
       name,
       Array.from({ length: count }, (_, k) => of(k)[name as keyof Table] ?? null),
     ]),
@@ -67,51 +59,6 @@ const tables: Record<string, Table> = {
   })),
 }
 
-const least: Partial<Record<ChartType, ChartOptions>> = {
-  ...{
-    candlestick: { y: 'n,m,k,l' },
-    ohlc: { y: 'n,m,k,l' },
-    parallel: { x: undefined, y: 'n,m' },
-    splom: { x: undefined, y: 'n,m' },
-  },
-  ...{
-    range: { y: 'n,m' },
-    dumbbell: { x: 'city', y: 'n,m' },
-    pyramid: { x: 'city', y: 'n,m' },
-    timeline: { x: 'city', y: 'day,end' },
-  },
-  ...{
-    ecdf: { y: undefined, x: 'n' },
-    density: { y: undefined, x: 'n' },
-    histogram: { y: undefined, x: 'n' },
-  },
-  ...{
-    heatmap: { x: 'city', y: 'day', color: 'n' },
-    contour: { x: 'm', y: 'k', color: 'n' },
-    hexbin: { x: 'm' },
-  },
-  ...{
-    scatter3d: { x: 'm', z: 'k' },
-    surface: { x: 'm', z: 'k' },
-    map: { x: undefined, y: undefined, lat: 'n', lon: 'm', size: 'k' },
-  },
-  ...{
-    bump: { by: 'city' },
-    sankey: { x: 'city', to: 'day' },
-    rose: { x: 'm' },
-    indicator: { x: undefined },
-    table: { x: undefined, y: 'city,n' },
-  },
-  ...{
-    pie: { x: 'city' },
-    donut: { x: 'city' },
-    treemap: { x: 'city' },
-    sunburst: { x: 'city' },
-    funnel: { x: 'city' },
-    radar: { x: 'city' },
-  },
-}
-
 /** Puts the values of a table in the places of references, as the service does. */
 function resolved(value: unknown, columns: Table): unknown {
   if (Array.isArray(value)) return value.map((one) => resolved(one, columns))
@@ -139,7 +86,7 @@ async function attempt(work: () => Promise<Attributes>): Promise<Attributes | un
 }
 
 describe.each(chartTypes)('%s', (type) => {
-  const options: ChartOptions = { x: 'day', y: 'n', ...least[type] }
+  const options: ChartOptions = leastOptions(type)
   const wide = (['by', 'facet', 'animate'] as const).filter((name) => takes(type, name))
   const all = [options, ...wide.map((name) => ({ ...options, [name]: 'city' }))]
 

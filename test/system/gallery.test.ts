@@ -4,11 +4,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { chartOf } from '../../src/charts/compile/compile.ts'
-import { chartTypes } from '../../src/charts/spec/types.ts'
+import type { ChartOptions } from '../../src/charts/spec/options.ts'
+import { type ChartType, chartTypes, takes } from '../../src/charts/spec/types.ts'
 import { remote } from '../../src/cli/connect/connect.ts'
+import { Problem } from '../../src/contract/errors.ts'
 import { quoted } from '../../src/contract/shell.ts'
 import { drawFigure } from '../../src/service/index.ts'
 import { inBrowser } from '../support/browser.ts'
+import { chartColumns, leastOptions } from '../support/charts.ts'
 import { type Example, gallery, tables } from '../support/gallery.ts'
 import { runs } from '../support/runs.ts'
 
@@ -50,7 +53,7 @@ function measured(): Seen {
       style.display !== 'none'
     const isText =
       (text.textContent ?? '').trim() !== '' &&
-      !text.closest('.hoverlayer, .modebar, .gl-container, #js-plotly-tester')
+      !text.closest('.hoverlayer, .modebar, .gl-container, #js-plotly-tester, .table')
     return isSeen && isText ? [{ text, name: text.textContent ?? '', left, top, right, bottom }] : []
   })
   const covered: string[] = []
@@ -75,6 +78,8 @@ function measured(): Seen {
   // biome-ignore lint/suspicious/noExplicitAny: the inner data of plotly.js has no types
   const full = (document.getElementById('chart') as any)._fullLayout
   const texts = shown.map(({ name }) => name)
+  const plain = (name: string): string =>
+    name.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
   const isIn = (name: string): boolean =>
     texts.some((text) => text === name || (text.endsWith('…') && name.startsWith(text.slice(0, -1).trim())))
   // biome-ignore lint/suspicious/noExplicitAny: the inner data of plotly.js has no types
@@ -85,7 +90,7 @@ function measured(): Seen {
       : [],
   )
   const unnamed =
-    full.showlegend || new Set(names).size > 1 ? [...new Set(names)].filter((name) => !isIn(name)) : []
+    full.showlegend || new Set(names).size > 1 ? [...new Set(names)].filter((name) => !isIn(plain(name))) : []
   const share = full._has('cartesian') ? full._size.w / innerWidth : undefined
   return { covered, cut, unnamed, share }
 }
@@ -113,24 +118,35 @@ const examples = gallery.filter(
     runs(0, 1) === 1 || (ARRANGED.includes(type) && gallery.findIndex((one) => one.type === type) === k),
 )
 
-it('no text is cut off or covered, on a screen and on a phone', async () => {
+/** A chart, and the CSV of its table. */
+interface Drawn {
+  name: string
+  type: ChartType
+  csv: string
+  options: ChartOptions
+}
+
+/** What is wrong with the texts of charts, by name and size. `leastShare`: of a phone, the part of the width of the plot. */
+async function faultsOf(charts: readonly Drawn[], leastShare: number): Promise<Record<string, object>> {
   const { test, url, browser } = site()
   const { client, close } = await remote(url, { user: 'alice', apiKey: test.keys.get('alice') })
   const wrong: Record<string, object> = {}
   const grids = new Map<string, string>()
   const page = await browser.newPage()
-  for (const { name, type, table, options } of examples) {
-    if (!grids.has(table)) {
-      const headers = { 'content-type': 'text/csv', 'x-file-name': table }
-      const made = await test.ask('alice', 'POST', '/v2/grids/upload', { body: tables[table], headers })
-      grids.set(table, made.json.file.fid)
+  for (const [k, { name, type, csv, options }] of charts.entries()) {
+    if (!grids.has(csv)) {
+      const headers = { 'content-type': 'text/csv', 'x-file-name': `${name} table` }
+      const made = await test.ask('alice', 'POST', '/v2/grids/upload', { body: csv, headers })
+      grids.set(csv, made.json.file.fid)
     }
-    const grid = await client.call('grids.get', { fid: grids.get(table)! })
-    const figure = JSON.parse(JSON.stringify(await chartOf(client, grid, type, options)))
+    const grid = await client.call('grids.get', { fid: grids.get(csv)! })
+    const chart = await chartOf(client, grid, type, options).catch(refusal)
+    if (!chart) continue
+    const figure = JSON.parse(JSON.stringify(chart))
     const { file } = await test.plot('alice', figure, { world_readable: true, filename: name })
     const [owner, idlocal] = file.fid.split(':')
     await page.setViewport({ width: 1280, height: 720 })
-    await page.goto(`${url}/~${owner}/${idlocal}.embed`)
+    await page.goto(`${url}/~${owner}/${idlocal}.embed?theme=${k % 2 === 0 ? 'light' : 'dark'}`)
     await page.waitForSelector('#chart[data-drawn=true]')
     for (const [size, width, height] of [
       ['screen', 1280, 720],
@@ -150,12 +166,77 @@ it('no text is cut off or covered, on a screen and on a phone', async () => {
       if (pictures) await page.screenshot({ path: `${pictures}/${name}-${size}.png` })
       if (covered.length + cut.length + unnamed.length > 0)
         wrong[`${name}, ${size}`] = { covered, cut, unnamed }
-      if (size === 'phone' && share !== undefined && share < 0.8) wrong[`${name}, width`] = { share }
+      if (size === 'phone' && share !== undefined && share < leastShare) wrong[`${name}, width`] = { share }
     }
   }
   await close()
-  expect(wrong).toEqual({})
+  return wrong
+}
+
+/** Nothing is drawn of a chart that is refused with a reason. */
+function refusal(error: unknown): undefined {
+  if (!(error instanceof Problem)) throw error
+}
+
+it('no text is cut off or covered, on a screen and on a phone', async () => {
+  const charts = examples.map(({ table, ...example }) => ({ ...example, csv: tables[table] }))
+  expect(await faultsOf(charts, 0.8)).toEqual({})
 }, 180_000)
+
+/** Numbers from 0 to 1 that a seed decides (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+const NAMES =
+  'Oslo,Rio de Janeiro,Llanfairpwllgwyngyll,Kyoto,Staphylococcus aureus of the north,Staphylococcus aureus of the south,Å,Reykjavík,<b>bold</b>,سلام,2024,São Paulo e região metropolitana'.split(
+    ',',
+  )
+
+/** A chart of a random type, with random options, of a random table. */
+function randomChart(seed: number): Drawn {
+  const random = randomOf(seed)
+  const below = (most: number): number => Math.floor(random() * most)
+  const [rows, names] = [1 + below(40), 1 + below(NAMES.length)]
+  const scale = 10 ** (below(12) - 3)
+  const number = (): string => (random() < 0.05 ? '' : ((random() - 0.2) * scale).toPrecision(1 + below(5)))
+  const day = (k: number): string => new Date(Date.UTC(2023, 0, 1 + k * 9)).toISOString().slice(0, 10)
+  const lines = Array.from({ length: rows }, (_, k) =>
+    [
+      day(k),
+      day(k + 1 + below(9)),
+      random() < 0.05 ? '' : NAMES[below(names)],
+      ...[0, 1, 2, 3].map(number),
+    ].join(','),
+  )
+  const type = chartTypes[below(chartTypes.length)]
+  const more = {
+    by: 'city',
+    facet: 'city',
+    aggregate: 'sum',
+    horizontal: true,
+    stack: 'normal',
+    unit: 'kr',
+    top: 5,
+  } as const
+  const options: ChartOptions = { ...leastOptions(type) }
+  for (const [name, value] of Object.entries(more) as [keyof typeof more, never][])
+    if (takes(type, name) && random() < 0.25) options[name] = value
+  const csv = [chartColumns.map(({ name }) => name).join(','), ...lines, ''].join('\n')
+  return { name: `chart ${seed}`, type, csv, options }
+}
+
+it('of random charts, too, and no series is unnamed', async () => {
+  const first = Number(process.env.GRIDLINE_TEST_SEED ?? 1)
+  const charts = Array.from({ length: runs(6, 100) }, (_, k) => randomChart(first + k))
+  expect(await faultsOf(charts, 0.65)).toEqual({})
+}, 600_000)
 
 /** The command of an example, as somebody types it. */
 function commandOf({ type, table, options }: Example): string {

@@ -1,13 +1,12 @@
 import { isStacked } from '../../charts/figure/barmode.ts'
 import { listOf } from '../../charts/figure/lists.ts'
 import { NO_LABEL, NOTE } from '../../charts/figure/names.ts'
-import { stepBelow } from '../../charts/figure/steps.ts'
 import { turnedShape } from '../../charts/figure/turn.ts'
-import { colorsOf } from './colors.ts'
 import {
   type Attributes,
   type Draft,
   edgeOf,
+  GAP_PIXELS,
   hasOnePlot,
   isNarrow,
   labelsOf,
@@ -18,13 +17,10 @@ import {
   wrapped,
 } from './draft.ts'
 import { annotate, listOfAnnotations } from './headings.ts'
-import { localeIn } from './numbers.ts'
 
 /** Labels that have an order of their own: numbers, months, days of the week, quarters. */
-const ORDERED =
+export const ORDERED =
   /^\s*(?:[<>≤≥+-]?\s*\d|q[1-4]\b|h[12]\b|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?\s*(?:\d|$))/i
-/** Room between two labels of an axis, in pixels. */
-const GAP_PIXELS = 14
 /** Height of a bar with its label above it, in pixels. */
 const LABELED_BAR_PIXELS = 34
 /** Height of a bar with a label above it, at most, in pixels. */
@@ -43,75 +39,6 @@ const LEAST_LABEL_PIXELS = 15
 const MOST_ABOVE = 100
 /** Bars of a chart: fewer are thinner, so that they are not blocks. */
 const FEW_BARS = 4
-
-/** A bar of a timeline that begins and ends on one day is a line. */
-export function outlineTimes(draft: Draft): void {
-  const { data, layout } = draft
-  if (layout.meta.chart !== 'timeline') return
-  const colors = colorsOf(draft)
-  for (const [k, trace] of data.entries()) {
-    const color = trace.marker?.color ?? colors[k % colors.length]
-    data[k] = { ...trace, marker: { line: { width: 2, color }, ...trace.marker } }
-  }
-}
-
-/** The stems of lollipops end at zero: 100 % of a negative value below it would be as far again from zero. */
-export function arrangeStems({ data, layout }: Draft): void {
-  if (layout.meta.chart !== 'lollipop') return
-  for (const [k, trace] of data.entries()) {
-    if (trace.error_y?.type !== 'percent') continue
-    const { value: _, valueminus: __, ...style } = trace.error_y
-    const values = [...listOf(trace.y)]
-    const error_y = { ...style, type: 'data', array: values.map(() => 0), arrayminus: values }
-    data[k] = { ...trace, error_y, ...(trace.textposition && { textposition: values.map(besideStem) }) }
-  }
-}
-
-/** Where the value of a point stands, so that it is not on its stem. */
-function besideStem(value: unknown): string {
-  return Number(value) < 0 ? 'bottom center' : 'top center'
-}
-
-/** Width of the value at a point of a line, in pixels. */
-const POINT_VALUE_PIXELS = 48
-
-/** Values at points: where they would cover each other, the first, the last, the least and the highest. */
-export function thinValues(draft: Draft): void {
-  const { data, view } = draft
-  for (const [k, trace] of data.entries()) {
-    const { mode, texttemplate, y } = trace
-    const values = [...listOf(y)]
-    // A value that has no room in its part of a bar is not written: nobody reads it.
-    if (trace.type === 'bar' && texttemplate !== undefined && isStacked(draft.layout)) {
-      draft.layout.uniformtext ??= { mode: 'hide', minsize: 9 }
-      data[k] = { ...trace, textposition: 'inside' }
-    }
-    const shown = VALUE_TEMPLATES.has(texttemplate) ? shortTexts(values, draft.layout) : undefined
-    if (shown) data[k] = { ...data[k], texttemplate: shown }
-    if (typeof texttemplate !== 'string' || !String(mode).includes('text')) continue
-    // Half of the value at the last point stands beside the plot.
-    const last = shown?.at(-1) ?? (Number(values.at(-1)) || 0).toLocaleString('en')
-    draft.right = Math.max(draft.right, widthOf(last) / 2 + 4)
-    if (values.length * POINT_VALUE_PIXELS <= view.width) continue
-    const known = values.flatMap((value, at) => (typeof value === 'number' ? [{ value, at }] : []))
-    const by = [...known].sort((a, b) => a.value - b.value)
-    const kept = new Set([known[0], known.at(-1), by[0], by.at(-1)].map((one) => one?.at))
-    const texts = values.map((_, at) => (kept.has(at) ? (shown?.[at] ?? texttemplate) : ''))
-    data[k] = { ...trace, texttemplate: texts }
-  }
-}
-
-/** Templates of values as `--labels` writes them. */
-const VALUE_TEMPLATES: ReadonlySet<unknown> = new Set(['%{y}', '%{value}'])
-
-/** Values from a million on, as an axis writes them, in short; undefined for others, and with a format of their own. */
-function shortTexts(values: readonly unknown[], { yaxis, meta }: Attributes): string[] | undefined {
-  const isLarge = values.some((value) => typeof value === 'number' && Math.abs(value) >= 1e6)
-  if (!isLarge || yaxis?.tickformat !== undefined) return undefined
-  const format = new Intl.NumberFormat(localeIn(meta), { notation: 'compact', maximumSignificantDigits: 4 })
-  const [before = '', after = ''] = [yaxis?.tickprefix, yaxis?.ticksuffix]
-  return values.map((value) => (typeof value === 'number' ? `${before}${format.format(value)}${after}` : ''))
-}
 
 /** Room for the values beside bars and points: a part of the height, or pixels of the width. */
 const OUTSIDE_SHARE = 0.1
@@ -157,7 +84,6 @@ export function arrangeBars(draft: Draft): void {
   if (data.length === 0 || !hasOnePlot(draft) || layout.sliders !== undefined) return
   if (layout.meta.horizontal === true) turn(draft)
   data = draft.data
-  if (layout.meta.chart === 'pyramid') showBothSides(layout, 'xaxis', mostOf(data))
   const isTurned = draft.data.every(({ orientation }) => orientation === 'h')
   if (!data.every(isTurned || isDots(draft) ? hasOwnAxes : isPlainBar)) return
   const [along, key] = isTurned ? (['yaxis', 'y'] as const) : (['xaxis', 'x'] as const)
@@ -188,30 +114,6 @@ export function arrangeBars(draft: Draft): void {
   roomForValues(draft, true)
   fitLabels(draft, labels)
 }
-
-/** Labels below a chart that cannot be turned stand upright where they have no room side by side: each that has room for a line. */
-export function standLabels({ data, layout, view }: Draft): void {
-  const { type, dtick, tickangle, tickvals } = layout.xaxis ?? {}
-  const isOpen = dtick === undefined && tickangle === undefined && tickvals === undefined
-  if (type !== 'category' || !isOpen || layout.meta.facets || Object.keys(layout).includes('xaxis2')) return
-  const labels = labelsOf(data.map(({ x }) => x))
-  if (labels === undefined) return
-  const room = view.width - 2 * edgeOf(view) - 48
-  const widest = Math.max(...labels.map((label) => widthOf(label)))
-  if ((widest + GAP_PIXELS) * labels.length <= room) {
-    layout.xaxis = { dtick: 1, ...layout.xaxis }
-    return
-  }
-  const step = Math.ceil((labels.length * STANDING_PIXELS) / room)
-  const texts = shortenedApart(labels, Math.min(view.height * STANDING_SHARE, MOST_STANDING_PIXELS))
-  const labelalias = Object.fromEntries(labels.map((label, k) => [label, texts[k]]))
-  layout.xaxis = { dtick: step, tickangle: -90, labelalias, ...layout.xaxis }
-}
-
-/** Width of an upright label in pixels; its height is at most this share of the chart, and this many pixels. */
-const STANDING_PIXELS = 16
-const STANDING_SHARE = 0.3
-const MOST_STANDING_PIXELS = 140
 
 /** Labels of horizontal bars beside them, or above them where there is no room. */
 function fitLabels(draft: Draft, labels: readonly string[]): void {
@@ -247,6 +149,9 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
   layout.bargap = gap
   layout.funnelgap = gap
   layout.waterfallgap = gap
+  const places = labels.some((label) => Number.isFinite(Number(label)))
+    ? placedLabels(draft, labels)
+    : undefined
   for (const [k, label] of labels.entries())
     annotate(layout, {
       name: 'gridline-label',
@@ -255,10 +160,29 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
       x: 0,
       xanchor: 'left',
       yref: 'y',
-      y: label,
+      y: places?.indexOf(label) ?? label,
       yanchor: 'bottom',
       yshift: isDots(draft) ? 5 : row * (0.5 - gap / 2) - (layout.meta.chart === 'timeline' ? 0 : 3),
     })
+}
+
+/** Labels in the order of their axis: plotly.js takes a text of a number for a place. */
+function placedLabels({ data, layout }: Draft, labels: readonly string[]): readonly string[] {
+  const { categoryorder = 'trace', categoryarray = [] } = layout.yaxis
+  const [by, direction] = String(categoryorder).split(' ')
+  const sign = direction === 'descending' ? -1 : 1
+  if (by === 'array') {
+    const place = (label: string): number =>
+      categoryarray.includes(label) ? categoryarray.indexOf(label) : labels.length
+    return [...labels].sort((a, b) => place(a) - place(b))
+  }
+  if (by === 'category') return [...labels].sort((a, b) => sign * (a < b ? -1 : 1))
+  if (by !== 'total') return labels
+  const sums = new Map<string, number>()
+  for (const { x, y } of data)
+    for (const [k, label] of [...listOf(y)].entries())
+      sums.set(String(label), (sums.get(String(label)) ?? 0) + (Number(listOf(x)[k]) || 0))
+  return [...labels].sort((a, b) => sign * (sums.get(a)! - sums.get(b)!))
 }
 
 /** Labels in at most two lines, of which no two become the same text. */
@@ -269,26 +193,6 @@ function inTwoLines(labels: readonly string[], most: number): string[][] {
     most,
   )
   return lines.map(([first, ...rest], k) => (rest.length === 0 ? [first] : [first, ends[k]]))
-}
-
-/** The largest number of bars, without its sign. */
-function mostOf(data: readonly Attributes[]): number {
-  let most = 0
-  for (const { x } of data) for (const value of listOf(x)) most = Math.max(most, Math.abs(Number(value) || 0))
-  return most
-}
-
-/** The numbers of both sides of an axis are written without a sign. */
-export function showBothSides(layout: Attributes, axis: 'xaxis' | 'yaxis', most: number): void {
-  const step = stepBelow(most / 2)
-  const ticks = Array.from(
-    { length: Math.floor(most / step) * 2 + 1 },
-    (_, k) => (k - Math.floor(most / step)) * step,
-  )
-  const ticktext = ticks.map((tick) =>
-    Math.abs(tick).toLocaleString(localeIn(layout.meta), { maximumSignificantDigits: 6 }),
-  )
-  layout[axis] = { tickmode: 'array', tickvals: ticks, ticktext, ...layout[axis] }
 }
 
 const DOTS: ReadonlySet<unknown> = new Set(['dot', 'lollipop', 'dumbbell'])

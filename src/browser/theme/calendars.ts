@@ -47,7 +47,7 @@ export function arrangeCalendar(draft: Draft): void {
       Date.UTC(2023, month, day),
     )
   // 2023-01-02 was a Monday.
-  const weekdays = WEEKDAYS.map((_, k) => named({ weekday: 'long' }, 0, k + 2))
+  const weekdays = WEEKDAYS.map((_, k) => named({ weekday: isNarrow(view) ? 'short' : 'long' }, 0, k + 2))
   layout.yaxis = {
     ...{ categoryorder: 'array', categoryarray: rows, range: [rows.length - 0.5, -0.5], autorange: false },
     ...{ tickmode: 'array', tickvals, ticktext: isOne ? weekdays : years, showgrid: false },

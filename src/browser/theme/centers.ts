@@ -1,8 +1,8 @@
 // Series around a middle: streams, and bars that part at their middle series.
 import { listOf } from '../../charts/figure/lists.ts'
-import { showBothSides } from './bars.ts'
 import { colorsOf } from './colors.ts'
 import type { Attributes, Draft } from './draft.ts'
+import { showBothSides } from './sides.ts'
 
 /** Moves stacked series so that they are around a middle, where `--stack center` asks for it. */
 export function centerStacks(draft: Draft): void {

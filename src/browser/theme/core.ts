@@ -3,16 +3,14 @@
 import { COLORS, DARK_COLORS } from '../../charts/figure/colors.ts'
 import { hasGround } from '../../charts/figure/ground.ts'
 import { listOf } from '../../charts/figure/lists.ts'
-import { arrangeBars, arrangeStems, outlineTimes, standLabels, thinValues } from './bars.ts'
+import { arrangeBars, ORDERED } from './bars.ts'
 import { type Attributes, type Draft, edgeOf, isNarrow, shortenedApart, type View, widthOf } from './draft.ts'
 import { sayEmpty } from './empty.ts'
-import { FACET, placeAxisTitle, placeFoot, placeLegend, placeTitle, turnNotes } from './headings.ts'
-import { colorSeries } from './hues.ts'
+import { placeAxisTitle, placeFoot, placeLegend, placeTitle } from './headings.ts'
 import { writeLabels } from './labels.ts'
 import { withLogo, withoutLogo } from './logo.ts'
 import { formatDates, formatNumbers } from './numbers.ts'
-import { orderLabels } from './orders.ts'
-import { decideLegend, fadePoints, hoverOf, markLonePoints, nameLines, unstackNegative } from './series.ts'
+import { decideLegend, fadePoints, hoverOf, markLonePoints, nameLines } from './series.ts'
 import { mergedTemplate, templateOf } from './template.ts'
 import { dropPlaceless, noteUnseen } from './unseen.ts'
 
@@ -32,6 +30,18 @@ export type MoreParts = Readonly<
     | 'arrangeMaps'
     | 'arrangeParts'
     | 'arrangePies'
+    | 'arrangeSlope'
+    | 'formatLogs'
+    | 'nameAreas'
+    | 'arrangePyramid'
+    | 'colorSeries'
+    | 'standLabels'
+    | 'unstackNegative'
+    | 'arrangeStems'
+    | 'orderLabels'
+    | 'outlineTimes'
+    | 'thinValues'
+    | 'turnNotes'
     | 'arrangeRose'
     | 'arrangeColors',
     (draft: Draft) => void
@@ -44,31 +54,35 @@ const PARTS = [
   dropPlaceless,
   sayEmpty,
   writeLabels,
-  unstackNegative,
-  orderLabels,
+  'unstackNegative',
+  'orderLabels',
   'arrangePies',
   'arrangeRose',
   'arrangeColors',
   'arrangeMaps',
   'arrangeParts',
   decideLegend,
-  colorSeries,
+  'colorSeries',
   markLonePoints,
   fadePoints,
   hoverOf,
+  'arrangeSlope',
   nameLines,
+  'nameAreas',
   placeTitle,
   placeLegend,
-  arrangeStems,
-  outlineTimes,
-  thinValues,
+  'arrangeStems',
+  'outlineTimes',
+  'thinValues',
   arrangeBars,
-  standLabels,
+  'arrangePyramid',
+  'standLabels',
   'centerStacks',
   'drawHexagons',
   'arrangeCalendar',
-  turnNotes,
+  'turnNotes',
   formatNumbers,
+  'formatLogs',
   formatDates,
   placeAxisTitle,
   'keySizes',
@@ -79,17 +93,44 @@ const PARTS = [
 /** Types of traces that the parts of this file draw. */
 const PLAIN = /^(?:scatter(?:gl)?|bar|box|violin|histogram)$/
 
+/** Types of charts that need more than their traces say. */
+const OTHER: ReadonlySet<unknown> = new Set(['hexbin', 'lollipop', 'timeline', 'pyramid'])
+
 /** Whether a figure is not drawn by the parts of this file alone. */
 export function needsMore({ data, layout }: Figure): boolean {
-  const { theme, chart, locale, isCentered } = layout.meta ?? {}
-  const isOther = theme === undefined || chart === 'hexbin' || locale !== undefined || isCentered === true
-  const isColored = ({ type = 'scatter', marker, line }: Attributes): boolean =>
-    !PLAIN.test(type) || marker?.colorscale || marker?.showscale || line?.showscale || marker?.sizemode
+  const { theme, chart, locale, isCentered, highlight, spec } = layout.meta ?? {}
+  const isLabels = layout.xaxis?.type === 'category'
+  const isOther = ({
+    type = 'scatter',
+    marker,
+    line,
+    texttemplate,
+    meta,
+    x,
+    stackgroup,
+    name,
+  }: Attributes): boolean =>
+    !PLAIN.test(type) ||
+    marker?.colorscale ||
+    marker?.showscale ||
+    line?.showscale ||
+    marker?.sizemode ||
+    texttemplate !== undefined ||
+    meta?.hue !== undefined ||
+    meta?.isBand === true ||
+    (isLabels && (type !== 'bar' || ORDERED.test(listOf(x)[0] as string))) ||
+    (spec?.options?.by !== undefined && ORDERED.test(name)) ||
+    stackgroup !== undefined
   return (
-    isOther ||
-    (listOf(layout.annotations).length > 0 &&
-      [...listOf(layout.annotations)].some((one) => (one as Attributes)?.name === FACET)) ||
-    data.some((trace) => trace !== null && isColored(trace))
+    theme === undefined ||
+    OTHER.has(chart) ||
+    [locale, highlight].some((one) => one !== undefined) ||
+    isCentered === true ||
+    [layout.xaxis, layout.yaxis].some((axis) => axis?.type === 'log') ||
+    [...listOf(layout.annotations)].some((one) =>
+      /^gridline-(?:facet|note)$/.test((one as Attributes)?.name),
+    ) ||
+    data.some((trace) => trace !== null && isOther(trace))
   )
 }
 
@@ -107,15 +148,20 @@ export function themedWith<T extends Figure>(figure: T, view: View, more?: MoreP
 }
 
 /** The parts of a look that the traces of a frame need: they are drawn in the place of those of the first one. */
-const FRAME_PARTS = [dropPlaceless, writeLabels, colorSeries, markLonePoints, arrangeStems] as const
+const FRAME_PARTS = [dropPlaceless, writeLabels, 'colorSeries', markLonePoints] as const
 
 /** The frames of an animation in our theme. What is given is not changed. */
-export function framesIn(frames: readonly Attributes[], layout: Attributes, view: View): Attributes[] {
+export function framesIn(
+  frames: readonly Attributes[],
+  layout: Attributes,
+  view: View,
+  more?: MoreParts,
+): Attributes[] {
   if (typeof layout.meta?.theme !== 'string') return [...frames]
   return frames.map((frame) => {
     if (!Array.isArray(frame.data)) return frame
     const draft = draftOf({ data: frame.data, layout }, view)
-    for (const part of FRAME_PARTS) part(draft)
+    perform(FRAME_PARTS, draft, more)
     return { ...frame, data: draft.data }
   })
 }
@@ -140,13 +186,22 @@ function draftOf({ data, layout }: Figure, view: View): Draft {
   }
 }
 
-function arranged<T extends Figure>(figure: T, view: View, more?: MoreParts): { shown: T; needed: number } {
-  const draft = draftOf(figure, view)
-  const { layout } = figure
-  for (const part of PARTS) {
+/** Lets parts arrange a draft, as far as they are loaded. */
+function perform(
+  parts: readonly (keyof MoreParts | ((draft: Draft) => void))[],
+  draft: Draft,
+  more: MoreParts | undefined,
+): void {
+  for (const part of parts) {
     if (typeof part === 'string') more?.[part](draft)
     else part(draft)
   }
+}
+
+function arranged<T extends Figure>(figure: T, view: View, more?: MoreParts): { shown: T; needed: number } {
+  const draft = draftOf(figure, view)
+  const { layout } = figure
+  perform(PARTS, draft, more)
   const { above } = draft
   const beside = besidePolar(draft)
   const [left, right] = [draft.left + beside, draft.right + beside]
@@ -183,8 +238,8 @@ const POLAR_LABELS_SHARE = 0.22
 /** Width of the labels beside a polar chart, in pixels: plotly.js leaves them no room. */
 function besidePolar({ data, layout, view }: Draft): number {
   if (layout.polar === undefined) return 0
-  const labels = data.flatMap(({ theta }) => [...listOf(theta)].map(String))
-  const unique = [...new Set(labels)]
+  const labels = [layout.polar.angularaxis?.categoryarray, ...data.map(({ theta }) => theta)]
+  const unique = [...new Set(labels.flatMap((list) => [...listOf(list)].map(String)))]
   const texts = shortenedApart(unique, view.width * POLAR_LABELS_SHARE)
   layout.polar = {
     ...layout.polar,

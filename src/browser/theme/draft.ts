@@ -52,6 +52,8 @@ export function edgeOf(view: View): number {
   return isNarrow(view) ? NARROW_EDGE_PIXELS : EDGE_PIXELS
 }
 
+/** Room between two labels of an axis, in pixels. */
+export const GAP_PIXELS = 14
 /** Part of the width of a phone that is not the plot. */
 const NARROW_SHARE = 0.2
 /** Room between a label and its axis, in pixels. */

@@ -154,6 +154,8 @@ function withUprightLabels(axis: Attributes, pixels: number): Attributes {
     ...axis,
     tickangle: 0,
     ...(axis.dtick === DAY_MS && { tickformat: '%b %-d' }),
+    // Months of a wide chart are too many for a small one.
+    ...(typeof axis.dtick === 'string' && { dtick: undefined, tick0: undefined }),
     ticklabeloverflow: hasShortTicks(axis) ? 'allow' : 'hide past domain',
     nticks: Math.max(2, Math.floor(pixels / (axis.type === 'date' ? DATE_PIXELS : NUMBER_PIXELS))),
   }

@@ -1,7 +1,6 @@
 /// <reference lib="dom" />
 
 import { SOURCE } from '../../charts/figure/names.ts'
-import { escapedMarkup } from '../../contract/markup.ts'
 import { type Attributes, EDGE_PIXELS, TEXT_PIXELS } from './draft.ts'
 import { FOOT_LINE_PIXELS, isBelow, listOfAnnotations, SOURCE_PIXELS, Y_TITLE } from './headings.ts'
 import { hasLogo, logoChanges } from './logo.ts'
@@ -10,11 +9,14 @@ import { END } from './series.ts'
 /** Height of the name of a line, in pixels. */
 const NAME_PIXELS = TEXT_PIXELS + 4
 
+/** The annotation about places that a drawn map does not know; undefined without one. */
+export type PlacesNote = (chart: unknown, annotations: readonly Attributes[]) => Attributes | undefined
+
 /**
  * What must change in a chart once it is drawn, because it depends on sizes that only plotly.js knows: names of lines
  * that would cover each other, and the source below the axis. Undefined if nothing does.
  */
-export function fitOf(chart: unknown): Attributes | undefined {
+export function fitOf(chart: unknown, more?: PlacesNote): Attributes | undefined {
   // biome-ignore lint/suspicious/noExplicitAny: the inner data of plotly.js has no types
   const { _fullLayout: full, layout, data = [] } = chart as any
   const size = full?._size
@@ -26,9 +28,8 @@ export function fitOf(chart: unknown): Attributes | undefined {
   )
   if (ends.length > 1 && ends.every(({ at }) => Number.isFinite(at)))
     for (const { k, shift } of spread(ends, size.h)) changes[`annotations[${k}].yshift`] = -shift
-  const unknown = unknownPlaces(chart as { calcdata?: unknown })
-  if (unknown.length > 0 && !annotations.some(({ name }) => name === PLACES))
-    changes.annotations = [...annotations, placesNote(unknown)]
+  const note = more?.(chart, annotations)
+  if (note) changes.annotations = [...annotations, note]
   // Title, legend, title of the axis and source have one left edge.
   const axis = annotations.findIndex(({ name }) => name === Y_TITLE)
   const beside = layout.margin.l - size.l
@@ -46,28 +47,6 @@ export function fitOf(chart: unknown): Attributes | undefined {
     changes[`annotations[${source}].xshift`] = beside
   }
   return Object.keys(changes).length > 0 ? changes : undefined
-}
-
-/** The annotation that names places that a map does not know, and how many of them. */
-const PLACES = 'gridline-places'
-const MOST_PLACES = 3
-
-/** Places of maps that plotly.js has not found: nothing is drawn for them. */
-function unknownPlaces({ calcdata }: { calcdata?: unknown }): string[] {
-  const points: Attributes[] = Array.isArray(calcdata) ? calcdata.flat() : []
-  const lost = points.filter((point) => point?.geojson === null && typeof point.loc === 'string')
-  return [...new Set(lost.map(({ loc }) => String(loc)))]
-}
-
-function placesNote(places: readonly string[]): Attributes {
-  const more = places.length - MOST_PLACES
-  const names = places.slice(0, MOST_PLACES).map((place) => escapedMarkup(place))
-  return {
-    name: PLACES,
-    text: `not on the map: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
-    ...{ xref: 'paper', yref: 'paper', x: 1, y: 1, xanchor: 'right', yanchor: 'bottom', showarrow: false },
-    ...{ opacity: 0.7, font: { size: 11 } },
-  }
 }
 
 /** Whether a figure in our theme has something that `fitOf` may change. */

@@ -1,5 +1,4 @@
-import { listOf } from '../../charts/figure/lists.ts'
-import { NOTE, SOURCE } from '../../charts/figure/names.ts'
+import { SOURCE } from '../../charts/figure/names.ts'
 import { colorsOf } from './colors.ts'
 import {
   type Attributes,
@@ -222,26 +221,6 @@ function escaped(text: string): string {
 
 function titleOf(title: unknown): Attributes {
   return typeof title === 'object' && title !== null ? title : {}
-}
-
-/** The text of a note stands on the side of its point where the chart is: plotly.js would make the axis longer. */
-export function turnNotes({ data, layout }: Draft): void {
-  const { type, categoryarray } = layout.xaxis ?? {}
-  const labels = [...new Set(data.flatMap(({ x }) => [...listOf(x)]))]
-  const order: unknown[] = Array.isArray(categoryarray) ? categoryarray : labels
-  const placeOf = (x: unknown): number => {
-    if (type === 'category') return order.indexOf(x)
-    const place = typeof x === 'number' ? x : Date.parse(String(x))
-    return type === 'log' && labels.includes(x) ? Math.log10(place) : place
-  }
-  const places = labels.map(placeOf).filter(Number.isFinite)
-  const least = places.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
-  const most = places.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
-  layout.annotations = listOfAnnotations(layout).map((one) => {
-    const share = (placeOf(one.x) - least) / (most - least || 1)
-    if (one.name !== NOTE || one.xanchor !== undefined || !Number.isFinite(share)) return one
-    return { ...one, xanchor: share > 0.6 ? 'right' : share < 0.4 ? 'left' : 'center' }
-  })
 }
 
 /** Adds the footer: the source, then omitted data and remarks. `fitOf` places it once the height of the axis is known. */

@@ -1,6 +1,7 @@
 import { listOf } from '../../charts/figure/lists.ts'
 import { stateCode } from '../../charts/figure/states.ts'
 import { counted } from '../../contract/closest.ts'
+import { escapedMarkup } from '../../contract/markup.ts'
 import { GROUNDS } from './colors.ts'
 import type { Attributes, Draft } from './draft.ts'
 
@@ -100,4 +101,32 @@ function rangeOf(lists: readonly unknown[]): [number, number] | undefined {
   if (least > most) return undefined
   const room = Math.max(LEAST_DEGREES, (most - least) * ROOM)
   return [least - room, most + room]
+}
+
+/** The annotation that names places that a map does not know, and how many of them. */
+const PLACES = 'gridline-places'
+const MOST_PLACES = 3
+
+/** Places of maps that plotly.js has not found: nothing is drawn for them. */
+function unknownPlaces({ calcdata }: { calcdata?: unknown }): string[] {
+  const points: Attributes[] = Array.isArray(calcdata) ? calcdata.flat() : []
+  const lost = points.filter((point) => point?.geojson === null && typeof point.loc === 'string')
+  return [...new Set(lost.map(({ loc }) => String(loc)))]
+}
+
+function noteOf(places: readonly string[]): Attributes {
+  const more = places.length - MOST_PLACES
+  const names = places.slice(0, MOST_PLACES).map((place) => escapedMarkup(place))
+  return {
+    name: PLACES,
+    text: `not on the map: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+    ...{ xref: 'paper', yref: 'paper', x: 1, y: 1, xanchor: 'right', yanchor: 'bottom', showarrow: false },
+    ...{ opacity: 0.7, font: { size: 11 } },
+  }
+}
+
+/** Names places of a drawn map that plotly.js has not found, unless it says so already. */
+export function placesNote(chart: unknown, annotations: readonly Attributes[]): Attributes | undefined {
+  const unknown = unknownPlaces(chart as { calcdata?: unknown })
+  return unknown.length > 0 && !annotations.some(({ name }) => name === PLACES) ? noteOf(unknown) : undefined
 }

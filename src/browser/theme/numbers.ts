@@ -47,7 +47,7 @@ export function formatNumbers({ data, layout }: Draft): void {
         axis.type !== 'log' && { nticks: Math.max(2, Math.ceil(span) + 2) }),
       ...(isYears && { tickformat: 'd' }),
       ...numbersUpTo(values, layout),
-      ...(axis.type === 'log' && logTicks(values, largest.least, layout)),
+      ...(axis.type === 'log' && { dtick: logTick(values, largest.least) }),
       // A bar of one has a height.
       ...(axis.type === 'log' &&
         layout.meta.chart === 'histogram' && {
@@ -169,32 +169,9 @@ export function numbersUpTo(values: number, { meta }: Attributes): Attributes {
 }
 
 /** Ticks of a logarithmic axis: the powers of ten only, if there are two. */
-function logTick(values: number, least: number): number | undefined {
+export function logTick(values: number, least: number): number | undefined {
   return Math.floor(Math.log10(values)) - Math.ceil(Math.log10(least)) >= 1 ? 1 : undefined
 }
-
-/** Ticks of a logarithmic axis. plotly.js writes millions with all their zeros. */
-function logTicks(values: number, least: number, { meta }: Attributes): Attributes {
-  const dtick = logTick(values, least)
-  if (dtick !== 1 || values < 1e6) return { dtick }
-  const [from, to] = [Math.floor(Math.log10(least)), Math.ceil(Math.log10(values))]
-  const every = Math.ceil((to - from) / MOST_POWERS)
-  const powers = Array.from({ length: to - from + 1 }, (_, k) => from + k).filter(
-    (power) => power % every === 0,
-  )
-  const locale = localeIn(meta)
-  const text = (power: number): string =>
-    power < 6
-      ? (10 ** power).toLocaleString(locale, { maximumSignificantDigits: 1 })
-      : (10 ** power).toLocaleString(locale, {
-          notation: 'compact',
-          compactDisplay: locale.startsWith('en') ? 'long' : 'short',
-        })
-  return { tickmode: 'array', tickvals: powers.map((power) => 10 ** power), ticktext: powers.map(text) }
-}
-
-/** Powers of ten that have a tick, at most. */
-const MOST_POWERS = 9
 
 function hoverFormat(values: number, isWhole: boolean, isX: boolean): string {
   // Whole numbers of a x axis may be years.
@@ -207,7 +184,7 @@ function hoverFormat(values: number, isWhole: boolean, isX: boolean): string {
  * The largest number that is drawn on an axis, the smallest one above zero, and whether all are whole; undefined without
  * numbers.
  */
-function largestOn(
+export function largestOn(
   data: readonly Attributes[],
   axis: string,
 ): { values: number; least: number; isWhole: boolean; span: number; low: number } | undefined {

@@ -12,7 +12,7 @@ const TOTAL = '#2f6fd6'
 /** Height of the names of parallel axes, and the room beside the outer ones, in pixels. */
 const NAMES_PIXELS = 44
 const BESIDE_PIXELS = 44
-const NARROW_BESIDE_PIXELS = 40
+const NARROW_BESIDE_PIXELS = 50
 /** Room for the ends of the axes, and on a phone for the scale of colors below them, in pixels. */
 const BELOW_PIXELS = 48
 const NARROW_BELOW_PIXELS = 100
@@ -33,7 +33,7 @@ function amounts({ y }: Attributes): Attributes {
 function largeTicks({ values, tickvals }: Attributes, { meta }: Attributes): Attributes {
   const numbers = [...listOf(values)].filter((value): value is number => typeof value === 'number')
   const [least, most] = [Math.min(...numbers), Math.max(...numbers)]
-  if (tickvals !== undefined || !(Math.max(-least, most) >= 1e6)) return {}
+  if (tickvals !== undefined || !(Math.max(-least, most) >= 1e5)) return {}
   const step = stepAbove((most - least) / 6 || most)
   const ticks = Array.from({ length: 8 }, (_, k) => Math.ceil(least / step + k) * step).filter(
     (tick) => tick <= most,
@@ -104,6 +104,13 @@ export function arrangeParts(draft: Draft): void {
         most,
       )
       data[k] = { ...trace, dimensions: given.map((one, n) => ({ ...one, label: texts[n] })) }
+      // On a phone, ticks of small panels have no room.
+      if (isNarrow(view))
+        for (const n of given.keys())
+          for (const letter of ['x', 'y']) {
+            const key = `${letter}axis${n === 0 ? '' : n + 1}`
+            draft.layout[key] = { nticks: 3, tickangle: 0, ...draft.layout[key] }
+          }
     }
     if (trace.type === 'table') {
       const table = fitTable(draft, trace)

@@ -45,30 +45,35 @@ export function decideLegend({ data, layout }: Draft): void {
 
 /** Puts the names of a few lines at their ends, in place of a legend. */
 export function nameLines(draft: Draft): void {
+  const { layout } = draft
+  const lines = namedIn(draft)
+  if (!lines.every(isLine)) return
+  const isLog = layout.yaxis?.type === 'log'
+  const ends = lines.map((line) => endOf(line, isLog))
+  nameEnds(draft, lines, ends, earlyEnds(lines, layout))
+}
+
+/** The series that can be named at their ends; none if there is no room for their names. */
+export function namedIn(draft: Draft): Attributes[] {
   const { data, layout, view } = draft
-  if (layout.meta.chart === 'slope') {
-    const labels = new Set(data.flatMap(({ x }) => [...listOf(x)]))
-    // Moments are in the order of time, whatever the rows are.
-    const { columns = [], options = {} }: Attributes = layout.meta.spec ?? {}
-    const isText = columns.some(({ name, type }: Attributes) => name === options.x && type === 'text')
-    const inTime = [...labels].sort((a, b) => ((a as number) < (b as number) ? -1 : 1))
-    if (!isText && layout.xaxis?.categoryorder === undefined)
-      layout.xaxis = { ...layout.xaxis, categoryorder: 'array', categoryarray: inTime }
-    // On a phone, half of the first and last label has room inside.
-    const room = isNarrow(view) ? 0.3 : 0.1
-    layout.xaxis = { range: [-room, labels.size - 1 + (isNarrow(view) ? room : 0.02)], ...layout.xaxis }
-  }
   if (layout.showlegend !== true || layout.legend !== undefined || isNarrow(view) || !hasOnePlot(draft))
-    return
+    return []
   const lines = data.filter(({ visible, showlegend }) => visible !== false && showlegend !== false)
   const most = Math.min(MOST_NAMED, Math.floor((view.height * NAMES_HEIGHT) / NAME_PIXELS))
   const least = layout.meta.highlight === undefined ? 2 : 1
-  const isStack = lines.every(isArea)
-  if (lines.length < least || lines.length > most || !(isStack || lines.every(isLine))) return
+  return lines.length < least || lines.length > most ? [] : lines
+}
+
+/** Writes the names of series at their ends: `ends` are values of y, `early` where those are that end before the others. */
+export function nameEnds(
+  draft: Draft,
+  lines: readonly Attributes[],
+  ends: readonly (number | undefined)[],
+  early: readonly unknown[],
+): void {
+  const { data, layout, view } = draft
+  if (lines.length === 0 || ends.some((end) => end === undefined) || layout.yaxis?.range !== undefined) return
   const isLog = layout.yaxis?.type === 'log'
-  const ends = isStack ? middlesOf(lines, layout) : lines.map((line) => endOf(line, isLog))
-  if (ends.some((end) => end === undefined) || layout.yaxis?.range !== undefined) return
-  const early = isStack ? [] : earlyEnds(lines, layout)
   const given = lines.map(({ name }) => String(name ?? ''))
   const names = shortenedApart(given, view.width * NAMES_SHARE)
   const isWhole = names.every((name, k) => name === given[k])
@@ -103,27 +108,6 @@ function isLine({ type = 'scatter', mode, stackgroup, fill, xaxis, yaxis }: Attr
     !xaxis &&
     !yaxis
   )
-}
-
-function isArea({ stackgroup, xaxis, yaxis }: Attributes): boolean {
-  return stackgroup !== undefined && !xaxis && !yaxis
-}
-
-/** The middles of stacked areas at the end of the last of them. */
-function middlesOf(areas: readonly Attributes[], layout: Attributes): (number | undefined)[] {
-  const last = areas
-    .map(({ x }) => [...listOf(x)].at(-1))
-    .reduce((a, b) => ((b as number) > (a as number) ? b : a))
-  const sizes = areas.map(({ x, y }) => Number(listOf(y)[[...listOf(x)].lastIndexOf(last)]) || 0)
-  const total = sizes.reduce((sum, size) => sum + size, 0)
-  const isShare = areas.some(({ groupnorm }) => groupnorm === 'percent')
-  const scale = isShare ? 100 / (total || 1) : 1
-  let from = layout.meta.isCentered === true ? -total / 2 : 0
-  return sizes.map((size) => {
-    const middle = (from + size / 2) * scale
-    from += size
-    return middle
-  })
 }
 
 /** Part of the extent of a chart beyond which a line ends with it. */
@@ -161,16 +145,6 @@ function endOf({ y }: Attributes, isLog: boolean): number | undefined {
     if (typeof value === 'number' && Number.isFinite(value) && (!isLog || value > 0)) return value
   }
   return undefined
-}
-
-/** Stacked areas with values below zero would cross each other: they are drawn as lines. */
-export function unstackNegative({ data, remarks }: Draft): void {
-  const isNegative = ({ stackgroup, y }: Attributes): boolean =>
-    stackgroup !== undefined && [...listOf(y)].some((value) => typeof value === 'number' && value < 0)
-  if (!data.some(isNegative)) return
-  remarks.push('Areas with values below zero are drawn as lines, not stacked')
-  for (const [k, { stackgroup, groupnorm: _, ...trace }] of data.entries())
-    data[k] = stackgroup === undefined ? { ...trace } : { ...trace, fill: 'none' }
 }
 
 /** Diameter of a point that no line reaches, in pixels. */

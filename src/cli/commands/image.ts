@@ -14,7 +14,7 @@ import { figureBody } from '../charts/create.ts'
 import { aboutLocalFile, isFigureFile, readFigure } from '../charts/figures.ts'
 import { inUsualTheme } from '../charts/usual-theme.ts'
 import type { Context } from '../core/context.ts'
-import { defineCommand, type Option, type OptionsOf } from '../core/define.ts'
+import { defineCommand, type Option, type OptionsOf, type ShortHelp } from '../core/define.ts'
 import { other } from '../core/prints.ts'
 import { gridOfFile, isDataFileHere } from '../files/local-data.ts'
 import { localOptions, refuseReadingOptions } from '../files/parse-options.ts'
@@ -46,12 +46,37 @@ const options = [
   ...localOptions,
 ] as const satisfies readonly Option[]
 
+/** The options that most images need. */
+const usual: ShortHelp = {
+  options: {
+    '--output': 'file to write; - for stdout',
+    '--width': 'width in pixels',
+    '--height': 'height in pixels',
+    '--scale': 'pixels of the image per pixel of width and height',
+    '--dark': 'use dark colors; figures that set their own keep them',
+    '--plot': 'of a data file: the type of the chart',
+    '--x': 'column of the x axis; labels of a pie',
+    '--y': 'columns of the y axis: a,b or 2019-2023 or temp_*',
+    '--by': 'draw one series per value of this column',
+    '--aggregate': 'combine rows with the same x: sum, mean, count …',
+    '--where': 'only rows for which this is true: temp > 20',
+    '--title': 'title of the chart (default: from its columns)',
+    '--theme': 'gridline, newsroom, print, or a JSON file',
+    '--column': 'type of a column: zip:text, day:date',
+    '--delimiter': 'delimiter between cells (default: detected)',
+    '--decimal': 'decimal separator of numbers: . or ,',
+  },
+  topics: ['charts', 'formats'],
+  examples: 4,
+}
+
 export const command = defineCommand({
   prints: other('nothing; the image goes to a file or to stdout'),
   arguments: '<plot|figure>',
   usage: '<plot|figure|file>',
   completes: [['plot', 'local']],
   options,
+  usual,
   examples: [
     'gridline image "Sales 2024" -o sales.svg',
     'gridline image figure.json -o chart.png --width 1200 --height 800 --scale 2',

@@ -15,7 +15,7 @@ import { type Change, changed, isColor, readChange } from '../charts/attributes.
 import { changeFigure, storedFigure } from '../charts/change.ts'
 import { inRegions } from '../charts/charts.ts'
 import { themeNamed } from '../charts/themes.ts'
-import { defineCommand, type Option } from '../core/define.ts'
+import { defineCommand, type Option, type ShortHelp } from '../core/define.ts'
 import { object } from '../core/prints.ts'
 import { changedView } from '../output/view.ts'
 
@@ -26,6 +26,32 @@ const removable = [
   { flags: '--no-log-x', description: 'a linear x axis again' },
   { flags: '--no-log-y', description: 'a linear y axis again' },
 ] as const satisfies readonly Option[]
+
+/** The options that most changes need. */
+const usual: ShortHelp = {
+  options: {
+    '--type': 'another type of chart',
+    '--x': 'column of the x axis; labels of a pie',
+    '--y': 'columns of the y axis: a,b or 2019-2023 or temp_*',
+    '--color': 'color points, bars or cells by a column of numbers',
+    '--by': 'draw one series per value of this column',
+    '--facet': 'draw one small chart per value, on the same scales',
+    '--aggregate': 'combine rows with the same x: sum, mean, count …',
+    '--per': 'with --aggregate: one point per day, month, year …',
+    '--top': 'only the largest series, bars or slices',
+    '--stack': 'stack bars or areas: normal, percent, center or none',
+    '--where': 'only rows for which this is true: temp > 20',
+    '--sort': 'sort rows by these columns: -date,city',
+    '--title': 'title of the chart; none for no title',
+    '--subtitle': 'text below the title',
+    '--theme': 'gridline, newsroom, print, or a JSON file',
+    '--color-of': 'color of a series: Oslo=#d62728',
+    '--unset': 'remove an attribute by its path',
+    '--dry-run': 'show what would be changed, and change nothing',
+  },
+  topics: ['charts'],
+  examples: 5,
+}
 
 export const set = defineCommand({
   prints: object('Plot', { action: 'replaced or unchanged' }),
@@ -47,6 +73,7 @@ export const set = defineCommand({
     ...removable,
     { flags: '--unset <path>', description: 'remove an attribute (repeatable)', repeatable: true },
   ],
+  usual,
   examples: [
     'gridline plot set "sales line" --title "Sales 2024" --type bar',
     'gridline plot set "sales line" --where "city = \'Oslo\'" --color-of \'price=#d62728\'',

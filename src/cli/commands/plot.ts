@@ -23,6 +23,7 @@ import {
   defineCommand,
   type Option,
   type OptionsOf,
+  type ShortHelp,
   subcommand,
 } from '../core/define.ts'
 import { array, object, other } from '../core/prints.ts'
@@ -66,6 +67,34 @@ const createOptions = [
   explainOption,
 ] as const satisfies readonly Option[]
 
+/** The options that most charts need. */
+const usual: ShortHelp = {
+  options: {
+    '--grid': 'make a chart of the columns of this grid',
+    '--name': 'name of the plot',
+    '--folder': 'destination folder; missing folders are created',
+    '--public': 'make the plot and its data public',
+    '--on-conflict': 'if the name is taken: fail, rename or replace',
+    '--type': 'type of the chart (default: chosen from the columns)',
+    '--x': 'column of the x axis; labels of a pie',
+    '--y': 'columns of the y axis: a,b or 2019-2023 or temp_*',
+    '--color': 'color points, bars or cells by a column of numbers',
+    '--by': 'draw one series per value of this column',
+    '--facet': 'draw one small chart per value, on the same scales',
+    '--aggregate': 'combine rows with the same x: sum, mean, count …',
+    '--per': 'with --aggregate: one point per day, month, year …',
+    '--top': 'only the largest series, bars or slices',
+    '--stack': 'stack bars or areas: normal, percent or center',
+    '--where': 'only rows for which this is true: temp > 20',
+    '--sort': 'sort rows by these columns: -date,city',
+    '--title': 'title of the chart (default: from its columns)',
+    '--theme': 'gridline, newsroom, print, or a JSON file',
+    '--dry-run': 'show what would be created, and change nothing',
+  },
+  topics: ['charts'],
+  examples: 3,
+}
+
 const create = defineCommand({
   prints: array('Plot', {
     grid_fid: 'the grid of its data, or null',
@@ -78,6 +107,7 @@ const create = defineCommand({
   arguments: '[figure...]',
   completes: ['local'],
   options: createOptions,
+  usual,
   examples: [
     'gridline plot create figure.json',
     'gridline plot create --grid sales --type line --x date --y price,cost --title "Sales 2024"',

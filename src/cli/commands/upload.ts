@@ -17,7 +17,7 @@ import { assertOwnNames } from '../charts/create.ts'
 import { createOrUpdateChart, presentOptions } from '../charts/update.ts'
 import { annotated, provenanceOf, provenanceText } from '../core/ci.ts'
 import type { Context } from '../core/context.ts'
-import { defineCommand, type Option, type OptionsOf } from '../core/define.ts'
+import { defineCommand, type Option, type OptionsOf, type ShortHelp } from '../core/define.ts'
 import { array } from '../core/prints.ts'
 import { runEach } from '../files/batch.ts'
 import { checksHeaders, readChecksFile } from '../files/checks-file.ts'
@@ -128,6 +128,34 @@ const options = [
 
 type Options = OptionsOf<typeof options>
 
+/** The options that most uploads need. */
+const usual: ShortHelp = {
+  options: {
+    '--name': 'name of the grid (default: that of the file)',
+    '--folder': 'destination folder; missing folders are created',
+    '--public': 'make the grid public (readable by anyone)',
+    '--on-conflict': 'if the name is taken: fail, rename, replace or append',
+    '--key': 'update rows with equal values in these columns',
+    '--delimiter': 'delimiter between cells (default: detected)',
+    '--decimal': 'decimal separator of numbers: . or ,',
+    '--null': 'text that marks a missing value, such as NA',
+    '--column': 'type of a column: zip:text, day:date',
+    '--sheet': 'sheet of a workbook (default: all)',
+    '--plot': 'also make a chart, and print its link: auto, line, bar …',
+    '--x': 'column of the x axis; labels of a pie',
+    '--y': 'columns of the y axis: a,b or 2019-2023 or temp_*',
+    '--by': 'draw one series per value of this column',
+    '--title': 'title of the chart (default: from its columns)',
+    '--checks': 'refuse data that fails these rules',
+    '--draft': 'store a draft that readers do not see',
+    '--delete': 'with directories: trash grids without a file',
+    '--yes': 'do not ask before columns or most rows are lost',
+    '--dry-run': 'show what would be stored, and change nothing',
+  },
+  topics: ['formats', 'charts'],
+  examples: 4,
+}
+
 /** Charts of uploaded files, with the actions taken for grid and chart. */
 const chartedView: TableView = {
   ...chartView,
@@ -149,6 +177,7 @@ export const command = defineCommand({
   usage: '<file|directory|pattern...>',
   completes: ['local'],
   options,
+  usual,
   writes: true,
   versions: true,
   reports: true,

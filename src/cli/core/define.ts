@@ -46,6 +46,16 @@ export interface Option extends TypedOption {
   alias?: string
 }
 
+/** The help of a command on one screen. */
+export interface ShortHelp {
+  /** Options by their long names, each with a text of one line. */
+  options: Readonly<Record<string, string>>
+  /** Topics of `gridline help` with the other options. */
+  topics: readonly string[]
+  /** The first examples, as many as these. */
+  examples: number
+}
+
 export interface Command {
   /** What it prints with --json. */
   prints: Prints
@@ -54,6 +64,8 @@ export interface Command {
   /** The arguments as the help shows them, where that syntax cannot say it: `<source...> <destination>`. */
   usage?: string
   options?: readonly Option[]
+  /** What `--help` shows where there are many options. `--help --all` shows all of them. */
+  usual?: ShortHelp
   /** What completes each argument, and all later ones. Default: by their names. */
   completes?: readonly Completion[]
   /** Whether the command changes data on the server. */
@@ -148,17 +160,20 @@ export interface CommandEntry extends NamedCommand {
   group?: Group
   /** Left out of help, completion and documentation. */
   hidden?: true
+  /** Only in `gridline help all`, not in the help of the program. */
+  rare?: true
 }
 
 /** A command of the registry: one without a section of the help does not compile. */
 export type RegisteredCommand = NamedCommand &
-  ({ group: Group; hidden?: never } | { hidden: true; group?: never })
+  ({ group: Group; rare?: true; hidden?: never } | { hidden: true; group?: never })
 
 /** The sections of the help, in its order. */
 export const groups = {
   start: 'Start here',
   files: 'Files',
   grids: 'Grids',
+  review: 'Checks and versions',
   plots: 'Plots',
   sharing: 'Sharing',
   accounts: 'Accounts',
@@ -259,7 +274,7 @@ export function descriptionOf({ description, variable }: Option): string {
 
 /** `-f, --field <key=value>` → `--field`. */
 export function longName(flags: string): string | undefined {
-  return /--[a-z-]+/.exec(flags)?.[0]
+  return /--[a-z\d-]+/.exec(flags)?.[0]
 }
 
 /** Options of all commands. */

@@ -1,5 +1,9 @@
+import { chartOptions } from '../../charts/spec/options.ts'
+import { chartTypes } from '../../charts/spec/types.ts'
 import { type FileFormat, fileFormats } from '../../contract/formats.ts'
-import { globalOptions } from '../core/define.ts'
+import { limits } from '../../contract/limits.ts'
+import { descriptionOf, globalOptions, type Option } from '../core/define.ts'
+import { readingOptions } from '../files/parse-options.ts'
 import { environmentTable } from './environment.ts'
 import { exitCodes } from './exit-codes.ts'
 
@@ -36,9 +40,10 @@ export const topics: Readonly<Record<string, Topic>> = {
   ${titles.slice(0, -1).join(', ')} and ${titles.at(-1)}
   zip and tar archives; gzip, bzip2 and zstd of any of these
 
-Options such as --delimiter, --encoding and --column override what is detected.
-gridline upload FILE --dry-run shows how a file is read.
+These options override what is detected. gridline upload FILE --dry-run shows
+how a file is read.
 
+${columns(readingOptions.map(described))}
 Output of lists and details:
 
   table     on a terminal
@@ -49,6 +54,26 @@ Output of lists and details:
 
 Choose one with --format, GRIDLINE_FORMAT or gridline config set format FORMAT.
 `,
+  },
+  charts: {
+    summary: 'Types of charts and their options',
+    text: () => `Types, for upload --plot and plot create --type:
+
+${wrapped(chartTypes.join(', '))}
+
+docs/charts.md shows each type with its command. Options:
+
+${columns(chartOptions.map(described))}
+Where --type, --x or --y is not given, it is chosen from the columns.
+`,
+  },
+  limits: {
+    summary: 'Limits of the service',
+    text: () =>
+      `An operator sets a limit with GRIDLINE_LIMIT_NAME=VALUE, such as
+GRIDLINE_LIMIT_UPLOAD_BYTES=1073741824. These are the defaults:
+
+${columns(Object.entries(limits).map(([name, { value, unit, what }]) => [name, `${value.toLocaleString('en')} ${unit}: ${what}`]))}`,
   },
   files: {
     summary: 'How to name files, grids and folders',
@@ -91,4 +116,20 @@ A list that was cut by --limit says so on stderr.
 function columns(rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(...rows.map(([name]) => name.length))
   return rows.map(([name, text]) => `${name.padEnd(width)}  ${text}\n`).join('')
+}
+
+/** An option as a row of a topic. */
+function described(option: Option): readonly [string, string] {
+  return [option.flags, descriptionOf(option)]
+}
+
+/** Words in lines of at most 78 characters, indented. */
+function wrapped(text: string): string {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const line = lines[lines.length - 1]
+    if (line !== '' && line.length + word.length > 75) lines.push(word)
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`
+  }
+  return lines.map((line) => `  ${line}`).join('\n')
 }

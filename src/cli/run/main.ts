@@ -42,18 +42,24 @@ export async function main(given: string[]): Promise<{ code: number; command: st
     const { CommanderError, EPILOGUE, programOf, registerCommands } = await import('./program.ts')
     const program = programOf()
     path = await resolveCommandPath(commands, moveGlobalFlagsLast(argv))
-    await registerCommands(program, commands, path, async (command, args, given) => {
-      const options = { ...given, ...fromVariables(ownOptions(command), given, environment) }
-      const flags: GlobalFlags = {
-        ...options,
-        format: formatOf(command, options),
-        json: options.json === '' ? true : (options.json as GlobalFlags['json']),
-      }
-      context = new Context(environment, flags, argv)
-      context.changes = command.writes === true || command.stores === true
-      code = await runCommand(context, command, args, options)
-      if (context.messages.terminal) await (await import('./update.ts')).noteUpdate(context)
-    })
+    await registerCommands(
+      program,
+      commands,
+      path,
+      async (command, args, given) => {
+        const options = { ...given, ...fromVariables(ownOptions(command), given, environment) }
+        const flags: GlobalFlags = {
+          ...options,
+          format: formatOf(command, options),
+          json: options.json === '' ? true : (options.json as GlobalFlags['json']),
+        }
+        context = new Context(environment, flags, argv)
+        context.changes = command.writes === true || command.stores === true
+        code = await runCommand(context, command, args, options)
+        if (context.messages.terminal) await (await import('./update.ts')).noteUpdate(context)
+      },
+      argv.includes('--all'),
+    )
     assertCommand(path, argv)
     const words = joinJsonFields(moveGlobalFlagsLast(argv), await knownFields(path))
     try {
@@ -93,6 +99,12 @@ async function knownFields(path: readonly CommandEntry[]): Promise<ReadonlySet<s
 /** The text of `gridline help TOPIC`. */
 async function topicOf([help, name, ...rest]: readonly string[]): Promise<string | undefined> {
   if (help !== 'help' || name === undefined || rest.length > 0) return undefined
+  if (name === 'all') {
+    const { EPILOGUE, programOf, registerCommands } = await import('./program.ts')
+    const program = programOf()
+    await registerCommands(program, commands, [], async () => {}, true)
+    return `${program.helpInformation()}${EPILOGUE}\n`
+  }
   const { topics } = await import('../help/topics.ts')
   if (Object.hasOwn(topics, name)) return topics[name].text()
   if (commands.some((entry) => isNamed(entry, name))) return undefined

@@ -13,18 +13,27 @@ import {
   descriptionOf,
   globalOptions,
   groups,
+  longName,
   type Option,
   optionsOf,
   ownOptions,
+  type ShortHelp,
 } from '../core/define.ts'
 
 export { CommanderError }
 
 export const EPILOGUE = `
-Topics: gridline help options, environment, exit-codes, formats, files, json
+Topics: gridline help all, options, charts, formats, files, json, limits, environment, exit-codes
 
 A FILE or GRID is a path (Reports/sales), an id (alice:12) or a link.
 Without a server (gridline login or GRIDLINE_URL), files are stored on this machine.`
+
+/** Choices that the help of an option lists, and those of a longer list. */
+const MOST_CHOICES = 10
+const FIRST_CHOICES = 6
+
+/** Texts of options in a short help. */
+const briefs = new WeakMap<CommanderOption, string>()
 
 /** The program for commander, without commands. */
 export function programOf(): Commander {
@@ -37,6 +46,15 @@ export function programOf(): Commander {
     .showSuggestionAfterError(false)
     .configureHelp({
       subcommandTerm: (command) => command.name(),
+      optionDescription: (option) => {
+        const { argChoices = [], description } = option
+        const brief = briefs.get(option)
+        if (brief !== undefined) return brief
+        if (argChoices.length === 0) return description
+        return argChoices.length > MOST_CHOICES
+          ? `${description} (choices: ${argChoices.slice(0, FIRST_CHOICES).join(', ')} … see: gridline help charts)`
+          : `${description} (choices: ${argChoices.join(', ')})`
+      },
       commandUsage: (command) => {
         const names: string[] = []
         for (let at: Commander | null = command; at; at = at.parent) names.unshift(at.name())
@@ -48,16 +66,17 @@ export function programOf(): Commander {
 
 export type Act = (command: Command, args: string[], options: Record<string, unknown>) => Promise<void>
 
-/** Registers all commands for the help, and loads those on `path`. */
+/** Registers all commands for the help, and loads those on `path`. `isWhole`: the help has all options. */
 export async function registerCommands(
   parent: Commander,
   entries: readonly CommandEntry[],
   path: readonly CommandEntry[],
   act: Act,
+  isWhole = false,
 ): Promise<void> {
   for (const entry of entries) {
     const child = parent
-      .command(entry.name, { hidden: entry.hidden })
+      .command(entry.name, { hidden: entry.hidden || (entry.rare && !isWhole) })
       .aliases([...(entry.aliases ?? [])])
       .description(entry.summary)
       .copyInheritedSettings(parent)
@@ -65,21 +84,25 @@ export async function registerCommands(
     if (entry !== path[0]) continue
     const loaded = await entry.load()
     if ('commands' in loaded) {
-      await registerCommands(child, loaded.commands, path.slice(1), act)
+      await registerCommands(child, loaded.commands, path.slice(1), act, isWhole)
       continue
     }
     const { command } = loaded
     if (command.arguments) child.arguments(command.arguments)
     if (command.usage) child.usage(`[options] ${command.usage}`)
-    const own = new Set(ownOptions(command).map(({ flags }) => flags))
+    const own = ownOptions(command)
+    const short = isWhole ? undefined : command.usual
     for (const option of optionsOf(command)) {
       addOption(child, option)
+      const added = child.options.at(-1)!
+      const brief = short?.options[longName(option.flags)!]
       // Those of all commands are in one line, and in a topic.
-      if (!own.has(option.flags)) child.options.at(-1)!.hideHelp()
+      if (short ? brief === undefined : !own.includes(option)) added.hideHelp()
+      else if (brief !== undefined) briefs.set(added, brief)
     }
-    child.addHelpText('after', `\n${commonOptions()}`)
-    if (command.examples)
-      child.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  ${line}`).join('\n')}`)
+    child.addHelpText('after', `\n${short ? restOf(child, own.length, short) : commonOptions()}`)
+    const examples = command.examples?.slice(0, short?.examples)
+    if (examples) child.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`)
     child.action(async (...given: unknown[]) => {
       const options = child.opts()
       await act(
@@ -92,6 +115,17 @@ export async function registerCommands(
       )
     })
   }
+}
+
+/** Where the options are that a short help does not show. */
+function restOf(program: Commander, count: number, { options, topics }: ShortHelp): string {
+  const names: string[] = []
+  for (let at: Commander | null = program; at; at = at.parent) names.unshift(at.name())
+  const more = count - Object.keys(options).length
+  return [
+    `${more} more options: ${names.join(' ')} --help --all`,
+    `By subject: gridline help ${topics.join(' | ')} | options`,
+  ].join('\n')
 }
 
 /** The options of all commands, in a few lines. */

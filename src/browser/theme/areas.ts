@@ -1,0 +1,41 @@
+import { listOf } from '../../charts/figure/lists.ts'
+import type { Attributes, Draft } from './draft.ts'
+import { namedIn, nameEnds } from './series.ts'
+
+/** Puts the names of stacked areas at the ends of the areas, in place of a legend. */
+export function nameAreas(draft: Draft): void {
+  const areas = namedIn(draft)
+  if (areas.every(isArea)) nameEnds(draft, areas, middlesOf(areas, draft.layout), [])
+}
+
+function isArea({ stackgroup, xaxis, yaxis }: Attributes): boolean {
+  return stackgroup !== undefined && !xaxis && !yaxis
+}
+
+/** The middles of stacked areas at the end of the last of them. */
+function middlesOf(areas: readonly Attributes[], layout: Attributes): (number | undefined)[] {
+  if (areas.length === 0) return []
+  const last = areas
+    .map(({ x }) => [...listOf(x)].at(-1))
+    .reduce((a, b) => ((b as number) > (a as number) ? b : a))
+  const sizes = areas.map(({ x, y }) => Number(listOf(y)[[...listOf(x)].lastIndexOf(last)]) || 0)
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  const isShare = areas.some(({ groupnorm }) => groupnorm === 'percent')
+  const scale = isShare ? 100 / (total || 1) : 1
+  let from = layout.meta.isCentered === true ? -total / 2 : 0
+  return sizes.map((size) => {
+    const middle = (from + size / 2) * scale
+    from += size
+    return middle
+  })
+}
+
+/** Stacked areas with values below zero would cross each other: they are drawn as lines. */
+export function unstackNegative({ data, remarks }: Draft): void {
+  const isNegative = ({ stackgroup, y }: Attributes): boolean =>
+    stackgroup !== undefined && [...listOf(y)].some((value) => typeof value === 'number' && value < 0)
+  if (!data.some(isNegative)) return
+  remarks.push('Areas with values below zero are drawn as lines, not stacked')
+  for (const [k, { stackgroup, groupnorm: _, ...trace }] of data.entries())
+    data[k] = stackgroup === undefined ? { ...trace } : { ...trace, fill: 'none' }
+}

@@ -1,0 +1,35 @@
+import type { Attributes, Draft } from './draft.ts'
+import { largestOn, localeIn } from './numbers.ts'
+
+/** Logarithmic axes with millions, whose ticks are powers of ten. */
+export function formatLogs({ data, layout }: Draft): void {
+  for (const key of Object.keys(layout)) {
+    const axis: Attributes = layout[key] ?? {}
+    if (!/^[xy]axis\d*$/.test(key) || axis.type !== 'log' || axis.dtick !== 1 || axis.tickvals !== undefined)
+      continue
+    const largest = largestOn(data, key)
+    if (largest && largest.values >= 1e6)
+      layout[key] = { ...axis, dtick: undefined, ...logTicks(largest.values, largest.least, layout) }
+  }
+}
+
+/** Ticks of a logarithmic axis. plotly.js writes millions with all their zeros. */
+function logTicks(values: number, least: number, { meta }: Attributes): Attributes {
+  const [from, to] = [Math.floor(Math.log10(least)), Math.ceil(Math.log10(values))]
+  const every = Math.ceil((to - from) / MOST_POWERS)
+  const powers = Array.from({ length: to - from + 1 }, (_, k) => from + k).filter(
+    (power) => power % every === 0,
+  )
+  const locale = localeIn(meta)
+  const text = (power: number): string =>
+    power < 6
+      ? (10 ** power).toLocaleString(locale, { maximumSignificantDigits: 1 })
+      : (10 ** power).toLocaleString(locale, {
+          notation: 'compact',
+          compactDisplay: locale.startsWith('en') ? 'long' : 'short',
+        })
+  return { tickmode: 'array', tickvals: powers.map((power) => 10 ** power), ticktext: powers.map(text) }
+}
+
+/** Powers of ten that have a tick, at most. */
+const MOST_POWERS = 9
