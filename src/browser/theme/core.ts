@@ -4,7 +4,7 @@ import { COLORS, DARK_COLORS } from '../../charts/figure/colors.ts'
 import { hasGround } from '../../charts/figure/ground.ts'
 import { listOf } from '../../charts/figure/lists.ts'
 import { arrangeBars, ORDERED } from './bars.ts'
-import { type Attributes, type Draft, edgeOf, isNarrow, shortenedApart, type View, widthOf } from './draft.ts'
+import { type Attributes, type Draft, edgeOf, isNarrow, textOf, type View } from './draft.ts'
 import { sayEmpty } from './empty.ts'
 import { placeAxisTitle, placeFoot, placeLegend, placeTitle } from './headings.ts'
 import { writeLabels } from './labels.ts'
@@ -30,6 +30,7 @@ export type MoreParts = Readonly<
     | 'arrangeMaps'
     | 'arrangeParts'
     | 'arrangePies'
+    | 'arrangePolar'
     | 'arrangeSlope'
     | 'formatLogs'
     | 'nameAreas'
@@ -86,6 +87,7 @@ const PARTS = [
   formatDates,
   placeAxisTitle,
   'keySizes',
+  'arrangePolar',
   'arrangeFacets',
   placeFoot,
 ] as const
@@ -203,18 +205,14 @@ function arranged<T extends Figure>(figure: T, view: View, more?: MoreParts): { 
   const { layout } = figure
   perform(PARTS, draft, more)
   const { above } = draft
-  const beside = besidePolar(draft)
-  const [left, right] = [draft.left + beside, draft.right + beside]
   const margin = {
-    l: left,
-    r: right,
-    b: edgeOf(view) + draft.below + (draft.below > 0 || layout.polar !== undefined ? TICKS_PIXELS : 0),
-    t:
-      above.title +
-      above.legend +
-      above.axis +
-      (layout.polar === undefined ? 0 : POLAR_PIXELS) +
-      (above.legend + above.axis > 0 ? 0 : 6),
+    l: draft.left,
+    r: draft.right,
+    b:
+      edgeOf(view) +
+      draft.below +
+      (draft.below > 0 || layout.polar !== undefined || fixDates(draft) ? TICKS_PIXELS : 0),
+    t: above.title + above.legend + above.axis + (above.legend + above.axis > 0 ? 0 : 6),
     ...draft.layout.margin,
   }
   const scheme = schemeOf(layout.template, view.scheme)
@@ -232,27 +230,18 @@ function arranged<T extends Figure>(figure: T, view: View, more?: MoreParts): { 
   return { shown, needed: draft.needed }
 }
 
-/** Part of the width that a label beside a polar chart can have. */
-const POLAR_LABELS_SHARE = 0.22
-
-/** Width of the labels beside a polar chart, in pixels: plotly.js leaves them no room. */
-function besidePolar({ data, layout, view }: Draft): number {
-  if (layout.polar === undefined) return 0
-  const labels = [layout.polar.angularaxis?.categoryarray, ...data.map(({ theta }) => theta)]
-  const unique = [...new Set(labels.flatMap((list) => [...listOf(list)].map(String)))]
-  const texts = shortenedApart(unique, view.width * POLAR_LABELS_SHARE)
-  layout.polar = {
-    ...layout.polar,
-    angularaxis: {
-      labelalias: Object.fromEntries(unique.map((label, k) => [label, texts[k]])),
-      ...layout.polar.angularaxis,
-    },
-  }
-  return Math.max(0, ...texts.map((text) => widthOf(text)))
+/**
+ * Dates of a phone have room for two lines. plotly.js would make room for as many as there are, and never end: numbers
+ * inside of the plot change its range, this the dates, and these its height.
+ */
+function fixDates({ layout, view }: Draft): boolean {
+  const { type, title, automargin } = layout.xaxis ?? {}
+  if (!isNarrow(view) || type !== 'date' || textOf(title) !== undefined || automargin !== undefined)
+    return false
+  layout.xaxis = { ...layout.xaxis, automargin: false }
+  return true
 }
 
-/** Height of the label above a polar chart, in pixels. */
-const POLAR_PIXELS = 20
 /** Height of the labels of an axis that a legend is below, in pixels. */
 const TICKS_PIXELS = 36
 

@@ -12,7 +12,7 @@ import { turnNotes } from './notes.ts'
 import { orderLabels } from './orders.ts'
 import { arrangeParts } from './parts.ts'
 import { arrangePies } from './pies.ts'
-import { arrangeRose } from './roses.ts'
+import { arrangePolar, arrangeRose } from './roses.ts'
 import { arrangeColors } from './scales.ts'
 import { arrangePyramid } from './sides.ts'
 import { arrangeSlope } from './slopes.ts'
@@ -30,6 +30,7 @@ export const moreParts: MoreParts = {
   arrangeMaps,
   arrangeParts,
   arrangePies,
+  arrangePolar,
   arrangeSlope,
   formatLogs,
   nameAreas,

@@ -58,7 +58,7 @@ export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look):
         gridcolor: line,
         // The last label is half outside of the plot: it has a margin.
         ticklabeloverflow: 'allow',
-        ...(isNarrow && { nticks: 5 }),
+        ...(isNarrow && { nticks: 5, tickangle: 0 }),
       },
       yaxis: {
         ...axis,
