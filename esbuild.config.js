@@ -203,8 +203,8 @@ async function kernels() {
     '--runtime stub --enable simd -O3 --noAssert --importMemory --noExportMemory --initialMemory 1'
   const sources = [
     'src/ingest/kernel/rows.as.ts',
-    'src/service/grids/kernel/values.as.ts',
-    'src/service/grids/kernel/cells.as.ts',
+    'src/service/grids/column/kernel/values.as.ts',
+    'src/service/grids/column/kernel/cells.as.ts',
   ]
   for (const source of sources) {
     const target = `dist/${/(\w+)\.as\.ts$/.exec(source)[1]}.wasm`

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { parseFid } from '../../src/contract/fid.ts'
 import { defaultLimits } from '../../src/contract/limits.ts'
-import { compact } from '../../src/service/grids/compact.ts'
+import { compact } from '../../src/service/grids/change/compact.ts'
 import { expiredVersions, expireVersions } from '../../src/service/store/retention.ts'
 import { verify } from '../../src/service/store/verify.ts'
 import { runs } from '../support/runs.ts'

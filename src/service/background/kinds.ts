@@ -1,4 +1,4 @@
-import { compact } from '../grids/compact.ts'
+import { compact } from '../grids/change/compact.ts'
 import { type JobKind, SETTLED_AFTER, SWEEP_EVERY } from '../store/jobs.ts'
 import type { Store } from '../store/store.ts'
 import type { Held, JobWork } from './jobs.ts'

@@ -2,24 +2,24 @@ import { invalidField, Problem } from '../../contract/errors.ts'
 import { breathe, type RawJson } from '../../json/index.ts'
 import type { Call } from '../core/call.ts'
 import { applyOnce } from '../files/read.ts'
-import { enforceOn } from '../grids/checks/enforce.ts'
-import { type Layout, rewriteLayout } from '../grids/compact.ts'
-import { byUid, type SnapshotColumn } from '../grids/content.ts'
+import { rewriteLayout } from '../grids/change/compact.ts'
 import {
   addColumns,
   arrayOf,
   checkColumnName,
   endsOf,
-  type NewColumn,
   smallValue,
   storeArray,
   storeArrays,
   tooManyColumns,
-} from '../grids/create.ts'
-import { checkKey, snapshotOfLayout } from '../grids/keys/key.ts'
-import { recordLost } from '../grids/lost.ts'
-import { isSame } from '../grids/same.ts'
-import { beginVersion, userOf } from '../grids/versions.ts'
+} from '../grids/change/create.ts'
+import { recordLost } from '../grids/change/lost.ts'
+import { isSame } from '../grids/change/same.ts'
+import { beginVersion, userOf } from '../grids/change/versions.ts'
+import { enforceOn } from '../grids/checks/enforce.ts'
+import { byUid, type SnapshotColumn } from '../grids/column/content.ts'
+import { type Layout, type NewColumn, snapshotOfLayout } from '../grids/column/layout.ts'
+import { checkKey } from '../grids/keys/key.ts'
 import type { ColumnRow, Epoch } from '../store/grids.ts'
 import { keyOf } from '../store/primary-key.ts'
 import type { Writers } from '../store/store.ts'

@@ -13,10 +13,10 @@ import {
   type Snapshot,
   snapshotOf,
   trimmed,
-} from '../grids/content.ts'
-import { delimited, ndjson, type RowWriter } from '../grids/rows.ts'
-import { selectedJson } from '../grids/selected-json.ts'
-import { type RowQuery, type Selected, Selection, selectedAs } from '../grids/selection.ts'
+} from '../grids/column/content.ts'
+import { delimited, ndjson, type RowWriter } from '../grids/read/rows.ts'
+import { selectedJson } from '../grids/read/selected-json.ts'
+import { type RowQuery, type Selected, Selection, selectedAs } from '../grids/read/selection.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** Options of a grid download. */

@@ -6,13 +6,13 @@ import type { PeopleLogin } from '../accounts/people.ts'
 import type { Admission } from '../core/admission.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
-import type { AppendQueue } from '../grids/append/queue.ts'
-import type { RowOrders } from '../grids/order.ts'
-import type { ResumableUploads } from '../grids/resumable.ts'
+import type { AppendQueue } from '../grids/change/append/queue.ts'
+import type { RowOrders } from '../grids/read/order.ts'
 import type { Images } from '../images/images.ts'
 import type { UrlImport } from '../import/fetch.ts'
 import type { LiveFigures } from '../plots/live.ts'
 import type { Mail } from '../sharing/mail.ts'
+import type { ResumableUploads } from '../uploads/resumable.ts'
 
 /** What operations work with: the service and what only operations need. */
 export interface OperationService extends Service {

@@ -8,7 +8,7 @@ import { checkFilename, find, freeName, nameTaken, pathNames, placeOf } from '..
 import { newRow, readSourceFid } from '../files/new-file.ts'
 import { getFile, updateFile } from '../files/read.ts'
 import { update } from '../files/update.ts'
-import { compact } from '../grids/compact.ts'
+import { compact } from '../grids/change/compact.ts'
 import { sourcesIn } from '../plots/figure.ts'
 import {
   DataGridChanged,

@@ -2,7 +2,7 @@ import { ROOT } from '../../contract/fid.ts'
 import type { UploadAction } from '../../contract/resources/index.ts'
 import type { Call } from '../core/call.ts'
 import { find, pathNames } from '../files/names.ts'
-import { notAGrid, type Target, takenBy } from '../grids/place.ts'
+import { notAGrid, type Target, takenBy } from '../grids/change/place.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** The stored result of a streamed write, if it was applied before. Reads the body to compare it. */

@@ -3,7 +3,7 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import type { Work } from '../../json/index.ts'
-import { snapshotOf, trimmed } from '../grids/content.ts'
+import { snapshotOf, trimmed } from '../grids/column/content.ts'
 import { diffTables } from '../grids/diff/diff.ts'
 import type { VersionRow } from '../store/versions.ts'
 import { sharedKey } from './grids.diff.ts'

@@ -7,17 +7,17 @@ import { type AuthorizedFile, authorizeCall } from '../access/access.ts'
 import type { Call, OperationCall } from '../core/call.ts'
 import { applyOnce, assertCanChange, updateFile } from '../files/read.ts'
 import { type FoundVersion, findVersion, seesVersions } from '../files/versions.ts'
-import { enforceOn } from '../grids/checks/enforce.ts'
-import { rewriteLayout } from '../grids/compact.ts'
-import { trimmed } from '../grids/content.ts'
+import { rewriteLayout } from '../grids/change/compact.ts'
 import {
   checkRevertedKey,
   columnsToRevert,
   commitRevert,
   type Reverting,
   readVersion,
-} from '../grids/revert.ts'
-import { userOf } from '../grids/versions.ts'
+} from '../grids/change/revert.ts'
+import { userOf } from '../grids/change/versions.ts'
+import { enforceOn } from '../grids/checks/enforce.ts'
+import { trimmed } from '../grids/column/content.ts'
 import { type FigureContent, openFigure, storedFigure } from '../plots/content.ts'
 import { sourcesIn } from '../plots/figure.ts'
 import { qualityOf } from '../plots/quality.ts'

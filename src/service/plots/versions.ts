@@ -2,7 +2,7 @@
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { asOwner, mayWrite, type Principal } from '../access/access.ts'
 import type { FoundVersion } from '../files/versions.ts'
-import type { Snapshot, SnapshotColumn } from '../grids/content.ts'
+import type { Snapshot, SnapshotColumn } from '../grids/column/content.ts'
 import type { FileRow } from '../store/files.ts'
 import type { SliceRef } from '../store/grids.ts'
 import type { ContentRow } from '../store/plots.ts'

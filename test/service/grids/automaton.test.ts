@@ -6,8 +6,8 @@ import {
   automatonOfLengths,
   automatonOfTexts,
 } from '../../../src/service/grids/checks/automaton.ts'
-import { CellReader } from '../../../src/service/grids/kernel/cells.ts'
-import { ValueKernel } from '../../../src/service/grids/kernel/index.ts'
+import { CellReader } from '../../../src/service/grids/column/kernel/cells.ts'
+import { ValueKernel } from '../../../src/service/grids/column/kernel/index.ts'
 import { runs } from '../../support/runs.ts'
 
 let seed = 3

@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto'
 import { CompareFlags, compareTables, TableDiff, TableView } from 'daff'
 import { afterAll, describe, expect, it } from 'vitest'
+import {
+  CellReader,
+  canonicalNumber,
+  canonicalValue,
+} from '../../../src/service/grids/column/kernel/cells.ts'
+import { ValueKernel } from '../../../src/service/grids/column/kernel/index.ts'
 import { diffTables, type Side } from '../../../src/service/grids/diff/diff.ts'
 import { listRows } from '../../../src/service/grids/diff/listed.ts'
-import { CellReader, canonicalNumber, canonicalValue } from '../../../src/service/grids/kernel/cells.ts'
-import { ValueKernel } from '../../../src/service/grids/kernel/index.ts'
 import { runs } from '../../support/runs.ts'
 
 /** A cell as JSON text. */

@@ -1,11 +1,17 @@
 // Rows and values of columns that a kernel reads are those that are read without it.
 import fc from 'fast-check'
 import { afterEach, expect, it } from 'vitest'
-import type { Snapshot, SnapshotColumn } from '../../../src/service/grids/content.ts'
-import { ValueKernel } from '../../../src/service/grids/kernel/index.ts'
-import { RowSet } from '../../../src/service/grids/row-set.ts'
-import { chosenRowsAs, delimited, ndjson, type RowWriter, rowsAs } from '../../../src/service/grids/rows.ts'
-import { scalarsOf } from '../../../src/service/grids/scalars.ts'
+import type { Snapshot, SnapshotColumn } from '../../../src/service/grids/column/content.ts'
+import { ValueKernel } from '../../../src/service/grids/column/kernel/index.ts'
+import { RowSet } from '../../../src/service/grids/column/row-set.ts'
+import { scalarsOf } from '../../../src/service/grids/column/scalars.ts'
+import {
+  chosenRowsAs,
+  delimited,
+  ndjson,
+  type RowWriter,
+  rowsAs,
+} from '../../../src/service/grids/read/rows.ts'
 import { type BlobRef, nameOf } from '../../../src/service/store/blobs.ts'
 import { compress } from '../../../src/service/store/codec.ts'
 import { mergeTypes, typeOf } from '../../../src/service/store/column-types.ts'

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, expect, it, vi } from 'vitest'
 import { Problem } from '../../../src/contract/errors.ts'
-import { ResumableUploads } from '../../../src/service/grids/resumable.ts'
-import { UploadSpool } from '../../../src/service/grids/upload-spool.ts'
+import { ResumableUploads } from '../../../src/service/uploads/resumable.ts'
+import { UploadSpool } from '../../../src/service/uploads/upload-spool.ts'
 import { onBothStores } from '../../support/service.ts'
 
 const limits = { resumable_uploads: 4, resume_seconds: 120, upload_bytes: 1000 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { startOfText } from '../../../src/service/grids/cut.ts'
+import { startOfText } from '../../../src/service/grids/read/cut.ts'
 import { onSqliteFirst } from '../../support/service.ts'
 
 /** The rows of a page: their numbers, and the texts of their cells. */

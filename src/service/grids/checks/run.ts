@@ -14,12 +14,12 @@ import type { CheckReport, CheckResult, FailedRow } from '../../../contract/reso
 import { Work } from '../../../json/index.ts'
 import { parseWhere } from '../../../query/index.ts'
 import { familyOf } from '../../store/column-types.ts'
-import { longestText, type Snapshot, type SnapshotColumn } from '../content.ts'
+import { longestText, type Snapshot, type SnapshotColumn } from '../column/content.ts'
+import { CellReader, RowHashes } from '../column/kernel/cells.ts'
 import { ChunkedTable, type Part, partsOf } from '../diff/chunks.ts'
 import { diffTables, MOST_ROWS } from '../diff/diff.ts'
 import { RowIndex } from '../diff/sequence.ts'
-import { CellReader, RowHashes } from '../kernel/cells.ts'
-import { matchingRows, testOf as rowTestOf } from '../where.ts'
+import { matchingRows, testOf as rowTestOf } from '../read/where.ts'
 import { missingIn, testOf, type ValueTest } from './values.ts'
 
 /** Rows that a result lists, and a report in all. */

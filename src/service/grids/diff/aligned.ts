@@ -1,5 +1,5 @@
 /** Chunks that have the same rows in both tables, apart from some cells: only columns that differ are read, once. */
-import { RowHashes } from '../kernel/cells.ts'
+import { RowHashes } from '../column/kernel/cells.ts'
 import { isNear } from './cells.ts'
 import { type Chunk, type Part, partsWithin } from './chunks.ts'
 import type { RowChange, Tables } from './wanted.ts'

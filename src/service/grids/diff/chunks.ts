@@ -2,9 +2,9 @@
 import type { Bounds } from '../../../ingest/index.ts'
 import { breathe, type Work } from '../../../json/index.ts'
 import { loadText } from '../../store/texts.ts'
-import type { Snapshot, SnapshotColumn } from '../content.ts'
-import type { CellReader, RowHashes } from '../kernel/cells.ts'
-import { repeated } from '../values.ts'
+import type { Snapshot, SnapshotColumn } from '../column/content.ts'
+import type { CellReader, RowHashes } from '../column/kernel/cells.ts'
+import { repeated } from '../column/values.ts'
 
 /** Rows of a table that its columns have slices of. */
 export interface Chunk {

@@ -1,6 +1,6 @@
 /** Finds rows by the values of their key. */
 import type { Work } from '../../../json/index.ts'
-import { type CellReader, RowHashes } from '../kernel/cells.ts'
+import { type CellReader, RowHashes } from '../column/kernel/cells.ts'
 import { type ChunkedTable, readCells } from './chunks.ts'
 import { RowIndex } from './sequence.ts'
 

@@ -1,7 +1,7 @@
 /** What a diff lists: the cells of the first rows that differ. */
 import type { DiffRow, DiffValue } from '../../../contract/resources/index.ts'
-import type { SnapshotColumn } from '../content.ts'
-import { type CellReader, canonicalValue } from '../kernel/cells.ts'
+import type { SnapshotColumn } from '../column/content.ts'
+import { type CellReader, canonicalValue } from '../column/kernel/cells.ts'
 import { isNear } from './cells.ts'
 import { partsOf, readCells } from './chunks.ts'
 import type { TableDiff } from './diff.ts'

@@ -1,6 +1,6 @@
 /** Rows of two tables that are the same, in the order of both: the longest such sequence, or nearly. */
 import type { Work } from '../../../json/index.ts'
-import type { RowHashes } from '../kernel/cells.ts'
+import type { RowHashes } from '../column/kernel/cells.ts'
 
 /** Differences up to which the shortest edit is found (Myers, 1986): memory and time grow with their square. */
 const MOST_EDITS = 2000

@@ -1,8 +1,8 @@
 /** What is compared, and the values of some of its rows. */
 import type { Work } from '../../../json/index.ts'
-import type { Snapshot, SnapshotColumn } from '../content.ts'
-import { type CellReader, RowHashes } from '../kernel/cells.ts'
-import { mergeSort } from '../order.ts'
+import type { Snapshot, SnapshotColumn } from '../column/content.ts'
+import { type CellReader, RowHashes } from '../column/kernel/cells.ts'
+import { mergeSort } from '../read/order.ts'
 import type { ChunkedTable } from './chunks.ts'
 
 /** A table, and how messages call it. */

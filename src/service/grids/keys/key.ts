@@ -4,14 +4,11 @@ import { listed } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import { Work } from '../../../json/index.ts'
 import { familyOf } from '../../store/column-types.ts'
-import type { Store } from '../../store/store.ts'
-import type { Layout } from '../compact.ts'
-import { columnsAre, longestText, type Snapshot, type SnapshotColumn } from '../content.ts'
+import { columnsAre, longestText, type Snapshot, type SnapshotColumn } from '../column/content.ts'
+import { CellReader } from '../column/kernel/cells.ts'
 import { ChunkedTable } from '../diff/chunks.ts'
 import { faultText, indexKeys, type KeyFault, type KeyIndex } from '../diff/keys.ts'
-import { CellReader } from '../kernel/cells.ts'
-import type { DataCall } from '../reading-options.ts'
-import type { Table } from '../tables.ts'
+import type { DataCall } from '../given/reading-options.ts'
 
 /** The columns that a request names as key: none removes it; undefined if it names none. */
 export function givenKey({ headers }: Pick<DataCall, 'headers'>): string[] | undefined {
@@ -46,39 +43,6 @@ export function namedColumns<C extends { name: string }>(
       hint: `${columnsAre(columns)}. Name the columns of the key with --key.`,
     })
   })
-}
-
-/** A table that is not part of a grid yet, to be read. */
-export function snapshotOfTable({ blobs }: Store, table: Table): Snapshot {
-  const columns = table.columns.map(
-    ({ name, type, rows, slices }, order): SnapshotColumn => ({
-      name,
-      uid: '',
-      order,
-      type,
-      rows,
-      slices,
-      tail: table.small?.[order]?.text ?? Buffer.alloc(0),
-    }),
-  )
-  return { blobs, columns, rows: table.rows }
-}
-
-/** The columns and slices of a grid, to be read. */
-export function snapshotOfLayout({ blobs }: Store, { grid, columns, slices }: Layout): Snapshot {
-  return {
-    blobs,
-    rows: grid.row_count,
-    columns: columns.map(({ name, uid, position, type, rows }) => ({
-      name,
-      uid,
-      order: position,
-      type,
-      rows,
-      slices: slices.get(uid) ?? [],
-      tail: Buffer.alloc(0),
-    })),
-  }
 }
 
 /** Indexes all rows of a table by their keys. Throws `bad_data` with the rows that have none or the same. */

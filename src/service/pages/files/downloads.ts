@@ -6,8 +6,14 @@ import type { RawJson } from '../../../json/index.ts'
 import { authorizeCall, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import { rowOfVersion } from '../../files/versions.ts'
-import { contentJson, type Snapshot, type SnapshotColumn, snapshotOf, trimmed } from '../../grids/content.ts'
-import { delimited, rowsAs } from '../../grids/rows.ts'
+import {
+  contentJson,
+  type Snapshot,
+  type SnapshotColumn,
+  snapshotOf,
+  trimmed,
+} from '../../grids/column/content.ts'
+import { delimited, rowsAs } from '../../grids/read/rows.ts'
 import { type ImageService, plotImage } from '../../images/plot.ts'
 import { type LiveFigure, openFigure } from '../../plots/content.ts'
 import type { LiveService } from '../../plots/live.ts'

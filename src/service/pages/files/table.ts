@@ -1,6 +1,6 @@
 import { breathe, kindOf } from '../../../json/index.ts'
-import { startOfText } from '../../grids/cut.ts'
-import { LONGEST_VALUE } from '../../grids/values-at.ts'
+import { LONGEST_VALUE } from '../../grids/column/values-at.ts'
+import { startOfText } from '../../grids/read/cut.ts'
 import { text } from '../html.ts'
 
 export interface TableColumn {

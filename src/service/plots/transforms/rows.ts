@@ -9,7 +9,7 @@ import {
   type QueryType,
   type Scalar,
 } from '../../../query/index.ts'
-import { mergeSort } from '../../grids/order.ts'
+import { mergeSort } from '../../grids/read/order.ts'
 import { type Attributes, arraysOf, isObject, type Transform, takeRows, targetOf } from './attributes.ts'
 import { isMelted } from './melt.ts'
 

@@ -1,0 +1,138 @@
+import { Problem } from '../../../../contract/errors.ts'
+import type { Fid } from '../../../../contract/fid.ts'
+import type { Store } from '../../../store/store.ts'
+import type { Append, Appended } from '../../service.ts'
+import { type Applied, appendTo, FOLD_BYTES } from './apply.ts'
+import { GridHeld } from './request.ts'
+
+/** Tail size beyond which appends wait for the fold. */
+const FULL_BYTES = 8 * FOLD_BYTES
+/** How long an append waits for another server that changes columns, and how often it looks, in ms. */
+const PATIENCE = 20_000
+const LOOK = 25
+/** Appends in one transaction. */
+const GROUP = 1024
+
+interface Waiting {
+  append: Append
+  /** When it was asked for. */
+  since: number
+  resolve: (result: Appended) => void
+  reject: (error: unknown) => void
+}
+
+/**
+ * Groups concurrent appends into one transaction: few tail rows per grid and one commit. Each append resolves
+ * when it is on disk. The cost does not depend on the size of the grid.
+ */
+export class AppendQueue {
+  private readonly waiting = new Map<string, Waiting[]>()
+  private readonly running = new Set<string>()
+  private readonly gates = new Map<string, Promise<unknown>>()
+
+  constructor(
+    private readonly store: Store,
+    private readonly fold: (fid: Fid) => Promise<void>,
+  ) {}
+
+  async add(append: Append): Promise<Appended> {
+    await this.gates.get(keyOf(append.fid))
+    return new Promise<Appended>((resolve, reject) => {
+      this.enqueue({ append, since: performance.now(), resolve, reject })
+    })
+  }
+
+  private enqueue(one: Waiting): void {
+    const scope = this.store.engine.groupsWritesAcrossOwners ? '' : one.append.fid.owner
+    const list = this.waiting.get(scope)
+    if (list) list.push(one)
+    else this.waiting.set(scope, [one])
+    if (!this.running.has(scope)) this.drain(scope)
+  }
+
+  /** Runs `work` while appends to the grid wait. */
+  async hold<T>(fid: Fid, work: () => Promise<T>): Promise<T> {
+    const key = keyOf(fid)
+    const before = this.gates.get(key)
+    const run = (async () => {
+      await before
+      return work()
+    })()
+    const gate = run.then(nothing, nothing)
+    this.gates.set(key, gate)
+    try {
+      return await run
+    } finally {
+      if (this.gates.get(key) === gate) this.gates.delete(key)
+    }
+  }
+
+  private async drain(scope: string): Promise<void> {
+    this.running.add(scope)
+    for (let list = this.waiting.get(scope); list?.length; list = this.waiting.get(scope)) {
+      // Wait while more appends arrive in each turn of the event loop: they share the commit.
+      for (let before = 0; before < list.length && list.length < GROUP; ) {
+        before = list.length
+        await new Promise(setImmediate)
+      }
+      await this.commit(list.splice(0, GROUP))
+    }
+    this.waiting.delete(scope)
+    this.running.delete(scope)
+  }
+
+  private async commit(group: Waiting[]): Promise<void> {
+    const byGrid = new Map<string, Waiting[]>()
+    for (const one of group) {
+      const key = keyOf(one.append.fid)
+      const list = byGrid.get(key)
+      if (list) list.push(one)
+      else byGrid.set(key, [one])
+    }
+    try {
+      // With idempotency keys, the transaction can be repeated after a commit with an unknown outcome.
+      const repeatable = group.every(({ append }) => append.write.key !== undefined)
+      const owner = group[0].append.fid.owner
+      const store = this.store.engine.groupsWritesAcrossOwners ? this.store : this.store.for(owner)
+      const done = await store.write(
+        group.map(({ append }) => append.fid.owner),
+        async (writers) => {
+          const results: { list: Waiting[]; applied: Applied }[] = []
+          for (const list of byGrid.values())
+            results.push({
+              list,
+              applied: await appendTo(
+                writers,
+                list.map(({ append }) => append),
+              ),
+            })
+          return results
+        },
+        { repeatable },
+      )
+      for (const { list, applied } of done) this.settle(list, applied)
+    } catch (error) {
+      for (const { reject } of group) reject(error)
+    }
+  }
+
+  /** Answers the appends to one grid, and folds its tail now if it grows faster than it is folded. */
+  private settle(list: readonly Waiting[], { outcomes, tailBytes }: Applied): void {
+    for (const [k, one] of list.entries()) {
+      const { result, error } = outcomes[k]
+      if (result) one.resolve(result)
+      else if (!(error instanceof GridHeld)) one.reject(error)
+      else if (performance.now() - one.since > PATIENCE)
+        one.reject(new Problem('overloaded', 'a change of the columns of this grid takes too long'))
+      else setTimeout(() => this.enqueue(one), LOOK)
+    }
+    const { fid } = list[0].append
+    if (tailBytes > FULL_BYTES) this.hold(fid, () => this.fold(fid)).catch(nothing)
+  }
+}
+
+function keyOf({ owner, idlocal }: Fid): string {
+  return `${owner}:${idlocal}`
+}
+
+function nothing(): void {}

@@ -1,0 +1,257 @@
+import { randomFillSync } from 'node:crypto'
+import { invalidField, Problem } from '../../../contract/errors.ts'
+import type { Limits } from '../../../contract/limits.ts'
+import { endsAmong } from '../../../ingest/index.ts'
+import { breathe, parseRawInTurns, type RawJson, textInTurns } from '../../../json/index.ts'
+import type { Blobs } from '../../store/blobs.ts'
+import { encodeTypes, mergeTypes } from '../../store/column-types.ts'
+import type { FileRow } from '../../store/files.ts'
+import type { Epoch, SliceRef } from '../../store/grids.ts'
+import type { Writers } from '../../store/store.ts'
+import { storeSlices, TOGETHER, TOGETHER_BYTES } from '../../store/texts.ts'
+import type { NewColumn } from '../column/layout.ts'
+import { sliceArray, type Values } from '../column/values.ts'
+import { type Change, firstVersion } from './versions.ts'
+
+/** Random bytes for many ids: one large request is cheaper than many small ones. */
+const random = Buffer.alloc(3 * 1024)
+let randomAt = random.length
+
+/** Returns a new uid of 6 hex characters and adds it to `taken`. */
+export function newUid(taken: Set<string>): string {
+  for (;;) {
+    if (randomAt === random.length) {
+      randomFillSync(random)
+      randomAt = 0
+    }
+    randomAt += 3
+    const uid = random.toString('hex', randomAt - 3, randomAt)
+    if (taken.has(uid)) continue
+    taken.add(uid)
+    return uid
+  }
+}
+
+/** A column of a new grid, as it is given. */
+interface GivenColumn {
+  name: string
+  data: RawJson
+  /** The uid that it had elsewhere, for grids that are moved with their plots. */
+  uid?: string
+}
+
+/** Parses the `data` of a new grid: its columns, in column order. See docs/api.md#grids. */
+export async function readGridData(
+  data: RawJson,
+  limits: Limits,
+): Promise<{ columns: GivenColumn[]; metadata?: unknown }> {
+  const object =
+    data.kind === 'string' ? await parseRawInTurns(await textInTurns(data), 'data', data.limits) : data
+  if (object.kind !== 'object')
+    throw invalidField('data', 'must be an object, or an object encoded as a JSON string')
+  const members = (await object.index()).entries()
+  const cols = await members.get('cols')?.index()
+  if (cols?.kind !== 'object') throw invalidField('data.cols', 'must be an object of columns by name')
+  const seen = new Set<string>()
+  const columns: (GivenColumn & { order: number })[] = []
+  const uids = new Set<string>()
+  for (const [name, column] of cols.members()) {
+    await breathe()
+    const path = `data.cols.${name}`
+    checkColumnName(name, path, limits)
+    if (seen.size === limits.columns) throw tooManyColumns(limits.columns + 1, limits)
+    if (seen.has(name)) throw invalidField(path, 'is duplicated')
+    seen.add(name)
+    if (column.kind !== 'object') throw invalidField(path, 'must be an object with data')
+    const parts = column.entries()
+    const given = parts.get('order')
+    const order = given && smallValue(given, `${path}.order`)
+    if (order !== undefined && order !== null && !Number.isSafeInteger(order))
+      throw invalidField(`${path}.order`, 'must be an integer')
+    columns.push({
+      name,
+      uid: givenUid(parts.get('uid'), uids),
+      data: arrayOf(parts.get('data'), `${path}.data`),
+      order: (order as number | null | undefined) ?? columns.length,
+    })
+  }
+  columns.sort((a, b) => a.order - b.order)
+  const metadata = members.get('metadata')
+  return { columns, metadata: metadata && smallValue(metadata, 'data.metadata') }
+}
+
+/** A uid in the form of those of the service, unless another column has it. */
+function givenUid(json: RawJson | undefined, taken: Set<string>): string | undefined {
+  const uid = json?.kind === 'string' && json.end - json.start === 8 ? json.value() : undefined
+  if (typeof uid !== 'string' || !/^[0-9a-f]{6}$/.test(uid) || taken.has(uid)) return undefined
+  taken.add(uid)
+  return uid
+}
+
+/** Maximum size of a value that is parsed, in bytes. Column data is never parsed as a whole. */
+const SMALL_VALUE_BYTES = 1024 * 1024
+
+/** Parses a value other than column data. Throws `invalid_request` if it is too large. */
+export function smallValue(json: RawJson, path: string): unknown {
+  const size = json.end - json.start
+  if (size > SMALL_VALUE_BYTES)
+    throw invalidField(path.slice(0, 80), `${size} bytes; the limit is ${SMALL_VALUE_BYTES}`)
+  return json.value()
+}
+
+export function tooManyColumns(count: number, limits: Limits): Problem {
+  return new Problem('bad_data', `${count} columns; the limit is ${limits.columns} (columns)`, {
+    hint: 'Split the columns into several grids.',
+  })
+}
+
+export function arrayOf(data: RawJson | undefined, path: string): RawJson {
+  if (data?.kind === 'array') return data
+  throw invalidField(path, data ? 'must be an array' : 'is missing')
+}
+
+export function checkColumnName(name: unknown, path: string, limits: Limits): string {
+  if (typeof name !== 'string') throw invalidField(path, 'must be a string')
+  if (name === '') throw invalidField(path, 'a column must have a name')
+  if (name.includes('\0')) throw invalidField('cols', 'a column name must not contain a NUL character')
+  if (name.length > limits.column_name_length) {
+    throw invalidField(
+      path.slice(0, 80),
+      `a name of ${name.length} characters; the limit is ${limits.column_name_length} (column_name_length)`,
+    )
+  }
+  if (!name.isWellFormed()) throw invalidField(path, 'a name that is not well-formed Unicode')
+  return name
+}
+
+/** The rows after which the slices of the longest column end, from 1: where those of a new column end, too. */
+export function endsOf(slices: ReadonlyMap<string, readonly SliceRef[]>): number[] {
+  let longest: number[] = []
+  for (const list of slices.values()) {
+    let rows = 0
+    const ends = list.map((slice) => (rows += slice.rows))
+    if (rows > (longest.at(-1) ?? 0)) longest = ends
+  }
+  return longest
+}
+
+/** Stores the values of a JSON array as slices, which end where those of the other columns do. */
+export async function storeArray(
+  blobs: Blobs,
+  owner: string,
+  data: RawJson,
+  ends: readonly number[],
+): Promise<Omit<NewColumn, 'name'>> {
+  const [{ name: _, ...column }] = await storeArrays(blobs, owner, [{ name: '', data }], ends)
+  return column
+}
+
+/** Stores several arrays, in few transactions. Slices end where the rows say, or at `ends` and what the rows say beyond. */
+export async function storeArrays(
+  blobs: Blobs,
+  owner: string,
+  columns: GivenColumn[],
+  given: readonly number[] = [],
+): Promise<NewColumn[]> {
+  const own = await endsAmong(columns.map(({ data }) => data.buf.subarray(data.start + 1, data.end - 1)))
+  const last = given.at(-1) ?? 0
+  const ends = [...given, ...own.filter((row) => row > last)]
+  const stored = columns.map(
+    ({ name, uid }): NewColumn => ({ name, uid, type: 'empty', rows: 0, slices: [] }),
+  )
+  let waiting: { column: NewColumn; values: Values & { ended: boolean } }[] = []
+  let size = 0
+  const flush = async (): Promise<void> => {
+    const refs = await storeSlices(
+      blobs,
+      owner,
+      waiting.map(({ values }) => values),
+    )
+    for (const [k, { column }] of waiting.entries())
+      column.slices.push({ ...refs[k], seq: column.slices.length })
+    waiting = []
+    size = 0
+  }
+  for (const [k, { data }] of columns.entries()) {
+    const column = stored[k]
+    for (const values of sliceArray(data, ends)) {
+      waiting.push({ column, values })
+      size += values.text.length
+      column.rows += values.rows
+      column.type = mergeTypes(column.type, values.type)
+      if (size >= TOGETHER_BYTES || waiting.length >= TOGETHER) await flush()
+    }
+    await breathe()
+  }
+  if (waiting.length > 0) await flush()
+  return stored
+}
+
+/** Adds the rows of a new grid to the tables `grids`, `columns` and `slices`. Returns the uids of its columns. */
+export async function addGrid(
+  writers: Writers,
+  { owner, idlocal }: FileRow,
+  columns: NewColumn[],
+  change: Change,
+): Promise<string[]> {
+  const row_count = Math.max(0, ...columns.map(({ rows }) => rows))
+  const ragged = columns.some(({ rows }) => rows !== row_count) ? 1 : 0
+  const types = encodeTypes(columns.map(({ type }) => type))
+  await writers.grids.add({ owner, idlocal, row_count, ragged, types })
+  const uids = await addColumns(writers, { owner, idlocal, epoch: 1 }, columns, new Set(), 0, true)
+  await writers.versions.add(firstVersion({ owner, idlocal }, change, row_count, columns.length))
+  return uids
+}
+
+/** Adds columns with their slices, starting at `position`, to a grid or a new one. Returns their uids. */
+export async function addColumns(
+  { grids }: Writers,
+  { owner, idlocal, epoch }: Epoch,
+  columns: readonly NewColumn[],
+  taken: Set<string>,
+  position: number,
+  isNew = false,
+): Promise<string[]> {
+  for (const { uid } of columns) if (uid) taken.add(uid)
+  // A column that comes back by its name is the one that plots refer to.
+  const before = isNew ? [] : await grids.lost(owner, idlocal)
+  const lost = new Map(before.map(({ name, uid }) => [name, uid]))
+  const found = (name: string): string | undefined => {
+    const uid = lost.get(name)
+    if (uid === undefined || taken.has(uid)) return undefined
+    taken.add(uid)
+    return uid
+  }
+  const rows = columns.map(({ name, uid, type, rows }, k) => ({
+    owner,
+    idlocal,
+    uid: uid ?? found(name) ?? newUid(taken),
+    position: position + k,
+    name,
+    type,
+    rows,
+    since: epoch,
+  }))
+  await grids.addColumns(rows)
+  if (lost.size > 0)
+    await grids.removeLost(
+      owner,
+      idlocal,
+      rows.map(({ uid }) => uid),
+    )
+  await grids.addSlices(
+    { owner, idlocal, epoch },
+    columns.flatMap(({ slices }, k) =>
+      slices.map(({ rows: count, bytes, blob, bounds, ended }, seq) => ({
+        uid: rows[k].uid,
+        seq,
+        rows: count,
+        bytes,
+        blob,
+        bounds,
+        ended,
+      })),
+    ),
+  )
+  return rows.map(({ uid }) => uid)
+}

@@ -1,0 +1,41 @@
+import type { FirstValue } from '../../../ingest/index.ts'
+import type { ColumnRow, GridRow, SliceRef } from '../../store/grids.ts'
+import type { Store } from '../../store/store.ts'
+import type { Snapshot } from './content.ts'
+import type { ColumnType } from './values.ts'
+
+/** Columns and slices of a grid, read in one transaction. */
+export interface Layout {
+  grid: GridRow
+  columns: ColumnRow[]
+  slices: Map<string, SliceRef[]>
+}
+
+/** A column whose values are stored, but that is not part of a grid yet. */
+export interface NewColumn {
+  name: string
+  /** Uid to keep: replacing a column under the same name keeps its uid. */
+  uid?: string
+  type: ColumnType
+  rows: number
+  slices: SliceRef[]
+  /** The first value of each type, for messages. */
+  seen?: readonly FirstValue[]
+}
+
+/** The columns and slices of a grid, to be read. */
+export function snapshotOfLayout({ blobs }: Store, { grid, columns, slices }: Layout): Snapshot {
+  return {
+    blobs,
+    rows: grid.row_count,
+    columns: columns.map(({ name, uid, position, type, rows }) => ({
+      name,
+      uid,
+      order: position,
+      type,
+      rows,
+      slices: slices.get(uid) ?? [],
+      tail: Buffer.alloc(0),
+    })),
+  }
+}

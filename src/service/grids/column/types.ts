@@ -1,0 +1,37 @@
+import { Problem } from '../../../contract/errors.ts'
+import { excerpt } from '../../../json/index.ts'
+import { familyOf } from '../../store/column-types.ts'
+import type { ColumnType } from '../../store/schema.ts'
+
+/** Column types in words, for messages. */
+const nouns: Record<ReturnType<typeof familyOf>, string> = {
+  empty: 'nothing',
+  number: 'numbers',
+  text: 'text',
+  boolean: 'booleans',
+  date: 'dates',
+  datetime: 'dates with times',
+  json: 'mixed values',
+}
+
+/** What a column of a type holds. */
+export function nounOf(type: ColumnType): string {
+  return type === 'datetime-zone' ? 'times with a zone' : nouns[familyOf(type)]
+}
+
+/** The error for a value that would change the type of a column. `where`: for example `rows.csv, line 3`. */
+export function typeChange(
+  where: string,
+  column: string,
+  value: Uint8Array | string,
+  type: ColumnType,
+): Problem {
+  return new Problem(
+    'type_change',
+    `${where}, column ${column}: ${excerpt(value)} would change the type of the column, which holds ${nounOf(type)}`,
+    {
+      field: column,
+      hint: 'Correct the value, or allow the change with --allow-type-change.',
+    },
+  )
+}

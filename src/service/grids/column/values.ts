@@ -1,0 +1,165 @@
+import {
+  type ColumnFound,
+  rewritten,
+  type Slice,
+  type SliceEnds,
+  withValue as withHash,
+} from '../../../ingest/index.ts'
+import {
+  asBuffer,
+  breathe,
+  endOf,
+  type RawJson,
+  skipBlanks,
+  turnIsLong,
+  withRoom,
+} from '../../../json/index.ts'
+import { mergeTypes, typeOf } from '../../store/column-types.ts'
+import type { ColumnType } from '../../store/schema.ts'
+
+export type { ColumnType }
+
+/** Comma-separated JSON values of one column, with their number and type. */
+export interface Values {
+  rows: number
+  type: ColumnType
+  text: Buffer
+}
+
+/** The type of a column of type `type` with one more value. */
+function withValue(type: ColumnType, buf: Uint8Array, start: number, end: number): ColumnType {
+  if (type === 'json' || (type === 'text' && buf[start] === QUOTE)) return type
+  return mergeTypes(type, typeOf(buf, start, end))
+}
+
+const QUOTE = 0x22
+
+/** Splits a JSON array after the values of these numbers, from 1. The text of values is kept as written. */
+export function* sliceArray(array: RawJson, ends: readonly number[]): Generator<Values & { ended: boolean }> {
+  const { buf } = array
+  let next = 0
+  let before = 0
+  let i = skipBlanks(buf, array.start + 1)
+  while (buf[i] !== 0x5d) {
+    const start = i
+    let end = i
+    let rows = 0
+    let type: ColumnType = 'empty'
+    while (buf[i] !== 0x5d && before + rows !== ends[next]) {
+      end = endOf(buf, i)
+      type = withValue(type, buf, i, end)
+      rows++
+      i = skipBlanks(buf, end)
+      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+    }
+    before += rows
+    const ended = before === ends[next]
+    if (ended) next++
+    yield { rows, type, text: asBuffer(buf.subarray(start, end)), ended }
+  }
+}
+
+/** Collects values of one column. */
+class ValueBuilder {
+  private out: Buffer = Buffer.allocUnsafe(1024)
+  private at = 0
+  rows = 0
+  type: ColumnType = 'empty'
+
+  /** Adds one JSON value, buf[start, end). */
+  add(buf: Uint8Array, start: number, end: number): void {
+    this.out = withRoom(this.out, this.at, end - start + 1)
+    if (this.rows > 0) this.out[this.at++] = 0x2c
+    for (let i = start; i < end; i++) this.out[this.at++] = buf[i]
+    this.type = withValue(this.type, buf, start, end)
+    this.rows++
+  }
+
+  get size(): number {
+    return this.at
+  }
+
+  take(): Values {
+    const values = { rows: this.rows, type: this.type, text: this.out.subarray(0, this.at) }
+    this.out = Buffer.allocUnsafe(1024)
+    this.at = 0
+    this.rows = 0
+    this.type = 'empty'
+    return values
+  }
+}
+
+/** Transposes rows to columns. Each body holds comma-separated JSON arrays of `width` values. */
+export function transposeRows(bodies: readonly Uint8Array[], width: number): Values[] {
+  const builders = newBuilders(width)
+  for (const buf of bodies) addRows(builders, buf)
+  return builders.map((builder) => builder.take())
+}
+
+/** Like `transposeRows`, but yields to the event loop. */
+export async function columnsInTurns(bodies: readonly Uint8Array[], width: number): Promise<Values[]> {
+  const builders = newBuilders(width)
+  for (const buf of bodies) {
+    addRows(builders, buf)
+    if (turnIsLong()) await breathe()
+  }
+  return builders.map((builder) => builder.take())
+}
+
+export function newBuilders(width: number): ValueBuilder[] {
+  return Array.from({ length: width }, () => new ValueBuilder())
+}
+
+/**
+ * Adds rows (comma-separated JSON arrays, one value per builder) to the builders of their columns, from an offset on; up to
+ * the first row after which slices end, if `ends` is given. Returns where it stopped, and whether slices end there.
+ */
+export function addRows(
+  builders: readonly ValueBuilder[],
+  buf: Uint8Array,
+  from = 0,
+  ends?: SliceEnds,
+): { end: number; hasEnded: boolean } {
+  let i = skipBlanks(buf, from)
+  while (i < buf.length) {
+    const start = i
+    let hash = 0
+    i = skipBlanks(buf, i + 1)
+    for (const builder of builders) {
+      const end = endOf(buf, i)
+      builder.add(buf, i, end)
+      if (ends) hash = withHash(hash, buf, i, end)
+      i = skipBlanks(buf, end)
+      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+    }
+    i = skipBlanks(buf, i + 1)
+    if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+    if (ends?.isAfter(i - start, () => hash)) return { end: i, hasEnded: true }
+  }
+  return { end: i, hasEnded: false }
+}
+
+/** One value repeated `count` times, comma-separated. */
+export function repeated(value: string, count: number): Buffer {
+  return Buffer.from(`${value},`.repeat(count).slice(0, -1))
+}
+
+/** Transposes columns to rows: the inverse of `transposeRows`. A missing column gives nulls. */
+export function transposeColumns(texts: readonly (Buffer | undefined)[], rows: number): Buffer[] {
+  const at = texts.map(() => 0)
+  return Array.from({ length: rows }, () => {
+    const cells = texts.map((text, k) => {
+      if (!text) return 'null'
+      const start = skipBlanks(text, at[k])
+      const end = endOf(text, start)
+      at[k] = skipBlanks(text, end) + 1
+      return text.toString('utf8', start, end)
+    })
+    return Buffer.from(`[${cells.join(',')}]`)
+  })
+}
+
+/** The values of a slice, as those of the type that was found. */
+export function valuesOf({ rows, form, text }: Slice, { rewrite }: ColumnFound): Values {
+  return { rows, type: form, text: rewrite ? rewritten(text, rewrite) : text }
+}
