@@ -65,7 +65,7 @@ const FLOORS = [
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   cli: 'run commands upload completion help charts files core connect config output'.split(' '),
   service:
-    'index.ts background http operations pages images plots grids files sharing import accounts core access store tracing'.split(
+    'index.ts background http operations pages images plots grids uploads files sharing import accounts core access store tracing'.split(
       ' ',
     ),
   charts: 'unseen.ts change make.ts compile normalize figure spec'.split(' '),
@@ -73,6 +73,12 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'index.ts file.ts records columnar workbook name.ts delimited detect archive text values kernel'.split(
       ' ',
     ),
+}
+/** The rooms of rooms, in the same way. */
+const INNER_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  'service/grids': 'change checks keys diff read given service.ts column'.split(' '),
+  'service/store':
+    'upkeep store.ts sqlite-files.ts migrate.ts migrations aggregates objects engines schema'.split(' '),
 }
 /** Between rooms of one level, or past the front door of a floor, nothing is imported. */
 const APART: [from: string, to: string][] = [
@@ -151,6 +157,20 @@ describe('imports run downhill', () => {
     expect(readdirSync(join(root, 'src', floor)).sort()).toEqual([...rooms].sort())
   })
 
+  it.each(Object.entries(INNER_ROOMS))(
+    'a room of %s imports only rooms below it, types too',
+    (place, rooms) => {
+      const inner = (path: string): string => path.split('/')[3]
+      const wrong = imports.filter(
+        ({ from, to }) =>
+          [from, to].every((path) => path.startsWith(`src/${place}/`)) &&
+          rooms.indexOf(inner(to)) < rooms.indexOf(inner(from)),
+      )
+      expect(wrong).toEqual([])
+      expect(readdirSync(join(root, 'src', place)).sort()).toEqual([...rooms].sort())
+    },
+  )
+
   it('no files import each other in a circle, types too', () => {
     expect(
       circles(
@@ -160,11 +180,11 @@ describe('imports run downhill', () => {
     ).toEqual([])
   })
 
-  it('no folders import each other in a circle, types too', () => {
+  it.each([2, 3, 4, 5])('no folders import each other in a circle at level %i, types too', (level) => {
+    // Files beside folders of a level are rooms of their own.
     const folder = (path: string): string => {
-      const parts = path.split('/')
-      // Files at the root of a floor are rooms of their own.
-      return parts.length > 3 ? parts.slice(0, 3).join('/') : parts[1] === 'cli' ? path : parts[1]
+      const folders = path.split('/').slice(0, -1)
+      return folders.length >= level ? folders.slice(0, level).join('/') : path
     }
     const folders = [...new Set(sources('src').map(folder))]
     expect(circles(folders, arrowsBetween(folder))).toEqual([])
@@ -285,7 +305,11 @@ describe('a kernel', () => {
       )
     const layouts = [
       { folder: 'src/ingest/kernel', file: 'rows.as.ts', some: ['HEADER', 'TEXT', 'STARTS', 'LINES', 'OUT'] },
-      { folder: 'src/service/grids/kernel', file: 'values.as.ts', some: ['COLUMNS', 'OUT', 'TEXTS', 'TEXT'] },
+      {
+        folder: 'src/service/grids/column/kernel',
+        file: 'values.as.ts',
+        some: ['COLUMNS', 'OUT', 'TEXTS', 'TEXT'],
+      },
     ]
     for (const { folder, file, some } of layouts) {
       const host = constants(`${folder}/index.ts`)

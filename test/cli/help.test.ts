@@ -43,7 +43,7 @@ describe('help', () => {
     }))
     for (const [group, title] of Object.entries(groups))
       expect(sections.find((section) => section.title === title)?.names).toEqual(
-        commands.filter((entry) => entry.group === group).map(({ name }) => name),
+        commands.filter((entry) => entry.group === group && !('rare' in entry)).map(({ name }) => name),
       )
     expect(sections.find(({ title }) => title === groups.start)?.names).toHaveLength(5)
   })

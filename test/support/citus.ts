@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { defaultLimits } from '../../src/contract/limits.ts'
-import { distribute } from '../../src/service/store/distribution.ts'
+import { distribute } from '../../src/service/store/engines/distribution.ts'
 import { openStore } from '../../src/service/store/store.ts'
 import { freePort } from './pgbouncer.ts'
 

@@ -1,6 +1,6 @@
 /** Users with many files, made by SQL, and what requests on them cost. For test/service/store/scale.test.ts and the benchmark. */
 import { sql } from 'kysely'
-import type { Engine } from '../../src/service/store/engine.ts'
+import type { Engine } from '../../src/service/store/engines/engine.ts'
 import { scatter, type TestService } from './service.ts'
 
 /** Files made by one statement. */

@@ -2,8 +2,8 @@
 // loses a byte, no acknowledged write is lost, and nothing that is left behind is damage.
 import { afterAll, expect, it } from 'vitest'
 import { createService } from '../../src/service/index.ts'
-import type { Engine } from '../../src/service/store/engine.ts'
-import { verify } from '../../src/service/store/verify.ts'
+import type { Engine } from '../../src/service/store/engines/engine.ts'
+import { verify } from '../../src/service/store/upkeep/verify.ts'
 import { runs } from '../support/runs.ts'
 import { onBothStores, TestService, URL_OF_TESTS } from '../support/service.ts'
 

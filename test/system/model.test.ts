@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createService } from '../../src/service/index.ts'
-import { verify } from '../../src/service/store/verify.ts'
+import { verify } from '../../src/service/store/upkeep/verify.ts'
 import { Model, PEOPLE, type Plan, type Step, steps } from '../support/model.ts'
 import { newDatabase } from '../support/postgres.ts'
 import { runs as casesOf } from '../support/runs.ts'

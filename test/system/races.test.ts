@@ -2,8 +2,8 @@
 // The control takes the locks of owners away: then some pair must be seen to win twice, or the test could not fail.
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createService, deleteUser } from '../../src/service/index.ts'
-import type { Engine } from '../../src/service/store/engine.ts'
-import { verify } from '../../src/service/store/verify.ts'
+import type { Engine } from '../../src/service/store/engines/engine.ts'
+import { verify } from '../../src/service/store/upkeep/verify.ts'
 import { newDatabase } from '../support/postgres.ts'
 import { runs } from '../support/runs.ts'
 import { type Answer, idlocal, TestService, URL_OF_TESTS } from '../support/service.ts'

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { Client, uploadInParts } from '../../src/client/index.ts'
 import { createService } from '../../src/service/index.ts'
-import { verify } from '../../src/service/store/verify.ts'
+import { verify } from '../../src/service/store/upkeep/verify.ts'
 import { newDatabase } from '../support/postgres.ts'
 import { idlocal, TestService, URL_OF_TESTS } from '../support/service.ts'
 

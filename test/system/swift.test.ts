@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createService } from '../../src/service/index.ts'
 import { S3Objects } from '../../src/service/store/objects/s3-objects.ts'
-import { verify } from '../../src/service/store/verify.ts'
+import { verify } from '../../src/service/store/upkeep/verify.ts'
 import { newDatabase } from '../support/postgres.ts'
 import { TestService, URL_OF_TESTS } from '../support/service.ts'
 import { hasSwift, type Swift, startSwift } from '../support/swift.ts'

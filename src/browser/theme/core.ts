@@ -6,7 +6,7 @@ import { listOf } from '../../charts/figure/lists.ts'
 import { arrangeBars, ORDERED } from './bars.ts'
 import { type Attributes, type Draft, edgeOf, isNarrow, textOf, type View } from './draft.ts'
 import { sayEmpty } from './empty.ts'
-import { placeAxisTitle, placeFoot, placeLegend, placeTitle } from './headings.ts'
+import { isBelow, placeAxisTitle, placeFoot, placeLegend, placeTitle } from './headings.ts'
 import { writeLabels } from './labels.ts'
 import { withLogo, withoutLogo } from './logo.ts'
 import { formatDates, formatNumbers } from './numbers.ts'
@@ -211,7 +211,7 @@ function arranged<T extends Figure>(figure: T, view: View, more?: MoreParts): { 
     b:
       edgeOf(view) +
       draft.below +
-      (draft.below > 0 || layout.polar !== undefined || fixDates(draft) ? TICKS_PIXELS : 0),
+      (fixedDates(draft) || (draft.below > 0 || layout.polar !== undefined ? TICKS_PIXELS : 0)),
     t: above.title + above.legend + above.axis + (above.legend + above.axis > 0 ? 0 : 6),
     ...draft.layout.margin,
   }
@@ -231,16 +231,20 @@ function arranged<T extends Figure>(figure: T, view: View, more?: MoreParts): { 
 }
 
 /**
- * Dates of a phone have room for two lines. plotly.js would make room for as many as there are, and never end: numbers
- * inside of the plot change its range, this the dates, and these its height.
+ * Height of the dates of a phone, which have two lines, and of a scale of colors below them, in pixels; 0 for other axes.
+ * plotly.js would make room for as many lines as there are, and never end: numbers inside of the plot change its range,
+ * this the dates, and these its height.
  */
-function fixDates({ layout, view }: Draft): boolean {
+function fixedDates({ data, layout, view }: Draft): number {
   const { type, title, automargin } = layout.xaxis ?? {}
-  if (!isNarrow(view) || type !== 'date' || textOf(title) !== undefined || automargin !== undefined)
-    return false
+  if (!isNarrow(view) || type !== 'date' || textOf(title) !== undefined || automargin !== undefined) return 0
   layout.xaxis = { ...layout.xaxis, automargin: false }
-  return true
+  const hasScale = data.some(({ colorbar, marker }) => isBelow(colorbar) || isBelow(marker?.colorbar))
+  return TICKS_PIXELS + (hasScale ? SCALE_PIXELS : 0)
 }
+
+/** Height of a scale of colors below a plot, in pixels. */
+const SCALE_PIXELS = 44
 
 /** Height of the labels of an axis that a legend is below, in pixels. */
 const TICKS_PIXELS = 36

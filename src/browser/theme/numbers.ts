@@ -169,7 +169,7 @@ export function numbersUpTo(values: number, { meta }: Attributes): Attributes {
 }
 
 /** Ticks of a logarithmic axis: the powers of ten only, if there are two. */
-export function logTick(values: number, least: number): number | undefined {
+function logTick(values: number, least: number): number | undefined {
   return Math.floor(Math.log10(values)) - Math.ceil(Math.log10(least)) >= 1 ? 1 : undefined
 }
 

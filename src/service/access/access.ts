@@ -9,10 +9,10 @@ import {
   operations,
 } from '../../contract/operations/index.ts'
 import { type FileMeta, filetypeName } from '../../contract/resources/index.ts'
-import type { FileRow } from '../store/files.ts'
-import { type FolderRow, stateIn } from '../store/folders.ts'
-import { OWNER, type Viewer } from '../store/lists.ts'
-import type { Grant } from '../store/sharing.ts'
+import type { FileRow } from '../store/aggregates/files.ts'
+import { type FolderRow, stateIn } from '../store/aggregates/folders.ts'
+import { OWNER, type Viewer } from '../store/aggregates/lists.ts'
+import type { Grant } from '../store/aggregates/sharing.ts'
 import type { Readers } from '../store/store.ts'
 import { isAllowed, type Role, type State } from './policy.ts'
 

@@ -3,9 +3,9 @@ import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import { scopeNames } from '../../contract/resources/index.ts'
-import { sha256 } from '../store/hash.ts'
+import type { Quota, Usage } from '../store/aggregates/usage.ts'
+import { sha256 } from '../store/schema/hash.ts'
 import type { Store, Writers } from '../store/store.ts'
-import type { Quota, Usage } from '../store/usage.ts'
 
 /** A new API key. It is random, shown once, and stored as a hash only. */
 export interface NewKey {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { AccountReader, KeyRow, SessionRow } from '../store/accounts.ts'
-import { sha256 } from '../store/hash.ts'
+import type { AccountReader, KeyRow, SessionRow } from '../store/aggregates/accounts.ts'
+import { sha256 } from '../store/schema/hash.ts'
 import type { Readers, Store } from '../store/store.ts'
 
 /** How long a browser stays signed in, and how long a code can be used, in ms. */

@@ -1,6 +1,6 @@
 import type { UserSummary } from '../../contract/resources/index.ts'
 import type { Service } from '../core/context.ts'
-import type { UserRow } from '../store/accounts.ts'
+import type { UserRow } from '../store/aggregates/accounts.ts'
 
 /** Formats `date_joined`: `YYYY-MM-DD HH:MM:SS`, UTC. */
 export function joined(at: number): string {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
-import type { JobKind, JobRow } from '../store/jobs.ts'
+import type { JobKind, JobRow } from '../store/aggregates/jobs.ts'
 import type { Store, Writers } from '../store/store.ts'
 import { span } from '../tracing/tracing.ts'
 

@@ -1,5 +1,5 @@
 import { compact } from '../grids/change/compact.ts'
-import { type JobKind, SETTLED_AFTER, SWEEP_EVERY } from '../store/jobs.ts'
+import { type JobKind, SETTLED_AFTER, SWEEP_EVERY } from '../store/aggregates/jobs.ts'
 import type { Store } from '../store/store.ts'
 import type { Held, JobWork } from './jobs.ts'
 

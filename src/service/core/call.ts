@@ -9,7 +9,7 @@ import type {
 } from '../../contract/operations/index.ts'
 import type { Bytes, RawJson, Work } from '../../json/index.ts'
 import type { Caller } from '../access/access.ts'
-import type { WriteKey } from '../store/idempotency.ts'
+import type { WriteKey } from '../store/aggregates/idempotency.ts'
 import type { Trace } from '../tracing/tracing.ts'
 
 /** The fields of a JSON body as an operation gets them: those that the contract calls raw as RawJson. */

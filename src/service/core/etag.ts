@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
-import type { FileRow } from '../store/files.ts'
+import type { FileRow } from '../store/aggregates/files.ts'
 
 /** The entity tag of a file: its version. See docs/api.md#etags. */
 export function etag(file: Pick<FileRow, 'version'>): string {

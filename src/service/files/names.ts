@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import { HIDDEN } from '../../contract/hidden.ts'
 import type { Limits } from '../../contract/limits.ts'
-import type { FileReader, FileRow } from '../store/files.ts'
+import type { FileReader, FileRow } from '../store/aggregates/files.ts'
 import type { Readers, Writers } from '../store/store.ts'
 
 /** Returns a name that is valid in a path. Throws `invalid_request` for any other. */

@@ -7,7 +7,7 @@ import type { Placed } from '../../contract/resources/index.ts'
 import { parseRaw } from '../../json/index.ts'
 import { type Principal, visibleFileById } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
-import type { FileRow } from '../store/files.ts'
+import type { FileRow } from '../store/aggregates/files.ts'
 import type { Readers } from '../store/store.ts'
 
 /** Validates the `source_fid` of a new file: a file of the same filetype that `principal` may read. */

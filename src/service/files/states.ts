@@ -1,8 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, ROOT } from '../../contract/fid.ts'
 import type { AuthorizedFile } from '../access/access.ts'
-import type { FileRow } from '../store/files.ts'
-import { stateIn } from '../store/folders.ts'
+import type { FileRow } from '../store/aggregates/files.ts'
+import { stateIn } from '../store/aggregates/folders.ts'
 import type { Writers } from '../store/store.ts'
 
 /** Moves a file to the trash; a folder with everything in it. Frees its name at once. See docs/api.md#trash. */

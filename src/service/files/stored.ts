@@ -4,8 +4,8 @@ import { authorizeCall } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import { etag } from '../core/etag.ts'
-import { storedOf } from '../store/plots.ts'
-import { loadText } from '../store/texts.ts'
+import { storedOf } from '../store/aggregates/plots.ts'
+import { loadText } from '../store/aggregates/texts.ts'
 
 /** The bytes of an extra. */
 export async function storedBytes(service: Service, call: Call): Promise<OperationResult<Bytes>> {

@@ -5,7 +5,7 @@ import { type AuthorizedFile, accessDenied, visibleFileById } from '../access/ac
 import { fieldAccess, isAllowed } from '../access/policy.ts'
 import type { Call } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
-import type { FileRow } from '../store/files.ts'
+import type { FileRow } from '../store/aggregates/files.ts'
 import type { Writers } from '../store/store.ts'
 import { checkDepth, checkFilename, freeName, nameTaken, placeOf } from './names.ts'
 import { metadataText, newShareKey } from './new-file.ts'

@@ -3,11 +3,11 @@ import { Problem } from '../../contract/errors.ts'
 import { parseVersionRef } from '../../contract/version-ref.ts'
 import type { AuthorizedFile } from '../access/access.ts'
 import { isAllowed } from '../access/policy.ts'
-import { decodeTypes } from '../store/column-types.ts'
-import type { FileRow } from '../store/files.ts'
-import type { ColumnRow } from '../store/grids.ts'
+import type { FileRow } from '../store/aggregates/files.ts'
+import type { ColumnRow } from '../store/aggregates/grids.ts'
+import type { VersionRow } from '../store/aggregates/versions.ts'
+import { decodeTypes } from '../store/schema/column-types.ts'
 import type { Readers } from '../store/store.ts'
-import type { VersionRow } from '../store/versions.ts'
 
 /** A version of a file as it was asked for. */
 export interface FoundVersion {

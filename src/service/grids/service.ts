@@ -1,7 +1,7 @@
 import type { Fid } from '../../contract/fid.ts'
 import type { Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
-import type { WriteKey } from '../store/idempotency.ts'
+import type { WriteKey } from '../store/aggregates/idempotency.ts'
 import type { Store } from '../store/store.ts'
 import type { RowText } from './column/tail.ts'
 

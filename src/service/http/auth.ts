@@ -5,8 +5,8 @@ import type { Caller } from '../access/access.ts'
 import { findSession, isValidKey } from '../accounts/sessions.ts'
 import type { FormerNames } from '../core/former-names.ts'
 import { Lru } from '../core/lru.ts'
-import type { KeyRow } from '../store/accounts.ts'
-import { sha256 } from '../store/hash.ts'
+import type { KeyRow } from '../store/aggregates/accounts.ts'
+import { sha256 } from '../store/schema/hash.ts'
 import type { Store } from '../store/store.ts'
 
 /** How long a verified credential is cached, in ms. A revoked key works at most this much longer. */

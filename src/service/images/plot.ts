@@ -9,8 +9,8 @@ import type { OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import { contentOf, missingNote, openDrawn, openFigure, wholeFigure } from '../plots/content.ts'
 import { stateOfFigure } from '../plots/shown.ts'
-import { storedOf } from '../store/plots.ts'
-import { loadText } from '../store/texts.ts'
+import { storedOf } from '../store/aggregates/plots.ts'
+import { loadText } from '../store/aggregates/texts.ts'
 import { type Images, imageKey, imageOptions, type WantedImage } from './images.ts'
 
 /** Scales of the images that records link to. Thumbnails are the whole chart, smaller. */

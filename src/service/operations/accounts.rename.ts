@@ -3,10 +3,10 @@ import { isUsername } from '../../contract/fid.ts'
 import { acceptedBefore, parseRaw } from '../../json/index.ts'
 import { findUser, isFormerName, type ListedUser } from '../accounts/accounts.ts'
 import { withGrids } from '../plots/figure.ts'
-import type { SliceRef } from '../store/grids.ts'
-import { storedOf } from '../store/plots.ts'
+import type { SliceRef } from '../store/aggregates/grids.ts'
+import { storedOf } from '../store/aggregates/plots.ts'
+import { loadText, storeText } from '../store/aggregates/texts.ts'
 import type { Store, Writers } from '../store/store.ts'
-import { loadText, storeText } from '../store/texts.ts'
 
 /** A figure with the new name in its references, stored and not used yet. */
 interface ChangedFigure {

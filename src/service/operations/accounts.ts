@@ -3,7 +3,7 @@ import type { ApiKey, NewApiKey } from '../../contract/resources/index.ts'
 import { addKey, duration, KEY_ID_LENGTH as ID_LENGTH, type MadeKey } from '../accounts/accounts.ts'
 import { openSession, redeemLogin } from '../accounts/sessions.ts'
 import { joined, userSummary } from '../accounts/summary.ts'
-import type { KeyRow } from '../store/accounts.ts'
+import type { KeyRow } from '../store/aggregates/accounts.ts'
 import type { Handlers } from './handler.ts'
 
 function shownKey({ hash, name, scopes, created_at, expires_at }: KeyRow): ApiKey {

@@ -9,7 +9,7 @@ import { enforceOn, lostColumns } from '../grids/checks/enforce.ts'
 import { runChecks } from '../grids/checks/run.ts'
 import { snapshotOf, trimmed } from '../grids/column/content.ts'
 import { snapshotOfLayout } from '../grids/column/layout.ts'
-import { keyNames } from '../store/primary-key.ts'
+import { keyNames } from '../store/schema/primary-key.ts'
 import type { Handlers } from './handler.ts'
 
 /** Bytes of the rules that a grid has. */

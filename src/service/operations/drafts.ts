@@ -3,7 +3,7 @@ import { formatFid, parseFid, webUrl } from '../../contract/fid.ts'
 import type { Draft, DraftChart } from '../../contract/resources/index.ts'
 import { draftUrl } from '../files/drafts.ts'
 import { signReviewImages } from '../pages/files/signed.ts'
-import { type DraftRow, removeDraft } from '../store/drafts.ts'
+import { type DraftRow, removeDraft } from '../store/aggregates/drafts.ts'
 import type { Readers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 

@@ -3,7 +3,7 @@ import { parseFid, ROOT } from '../../contract/fid.ts'
 import { authorize } from '../access/access.ts'
 import { checkFilename } from '../files/names.ts'
 import { getFile } from '../files/read.ts'
-import { storeText } from '../store/texts.ts'
+import { storeText } from '../store/aggregates/texts.ts'
 import type { Handlers } from './handler.ts'
 
 /** Handlers of extras: files that belong to no folder and are referenced by other files. */

@@ -5,8 +5,8 @@ import { type Relation, relations, type SourcesGraph } from '../../contract/reso
 import { type AuthorizedFile, authorizeCall, visibleFiles } from '../access/access.ts'
 import type { OperationCall } from '../core/call.ts'
 import { ListCursors, type Position, pageOf, pageUrl } from '../core/paging.ts'
-import type { FileRow } from '../store/files.ts'
-import type { Key } from '../store/keys.ts'
+import type { FileRow } from '../store/aggregates/files.ts'
+import type { Key } from '../store/schema/keys.ts'
 import type { Readers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 

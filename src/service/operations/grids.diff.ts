@@ -8,9 +8,9 @@ import { type SnapshotColumn, snapshotOf, trimmed } from '../grids/column/conten
 import { CellReader } from '../grids/column/kernel/cells.ts'
 import { diffTables, keyAfter, type Side, type TableDiff } from '../grids/diff/diff.ts'
 import { listRows } from '../grids/diff/listed.ts'
-import { familyOf } from '../store/column-types.ts'
-import type { GridRow } from '../store/grids.ts'
-import { keyNames, keyOf } from '../store/primary-key.ts'
+import type { GridRow } from '../store/aggregates/grids.ts'
+import { familyOf } from '../store/schema/column-types.ts'
+import { keyNames, keyOf } from '../store/schema/primary-key.ts'
 import type { Readers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 

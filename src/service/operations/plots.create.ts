@@ -19,10 +19,10 @@ import {
   storeFigure,
 } from '../plots/store-figure.ts'
 import { inUsualTheme } from '../plots/usual-theme.ts'
-import type { FileRow } from '../store/files.ts'
-import { storedOf } from '../store/plots.ts'
+import type { FileRow } from '../store/aggregates/files.ts'
+import { storedOf } from '../store/aggregates/plots.ts'
+import { loadText } from '../store/aggregates/texts.ts'
 import type { Readers, Writers } from '../store/store.ts'
-import { loadText } from '../store/texts.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** What is stored for retries. */

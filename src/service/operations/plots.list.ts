@@ -4,7 +4,7 @@ import { type AuthorizedFile, visibleFiles } from '../access/access.ts'
 import type { Call, OperationCall } from '../core/call.ts'
 import { ListCursors, pageOf, pageUrl } from '../core/paging.ts'
 import { type Described, describeAll, listedFigures, withFigure } from '../files/meta.ts'
-import type { FileRow } from '../store/files.ts'
+import type { FileRow } from '../store/aggregates/files.ts'
 import type { Readers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 

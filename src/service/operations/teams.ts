@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import type { Team } from '../../contract/resources/index.ts'
 import type { Call, OperationCall } from '../core/call.ts'
-import type { TeamRow } from '../store/sharing.ts'
+import type { TeamRow } from '../store/aggregates/sharing.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 

@@ -1,7 +1,7 @@
 import type { Bytes } from '../../json/index.ts'
 import { isTagged, SummedBytes } from '../core/body-sum.ts'
 import type { Call, OperationCall } from '../core/call.ts'
-import type { WriteKey } from '../store/idempotency.ts'
+import type { WriteKey } from '../store/aggregates/idempotency.ts'
 import { gridHandlers } from './grids.ts'
 import type { Handlers, OperationService } from './handler.ts'
 

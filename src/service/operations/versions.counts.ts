@@ -5,7 +5,7 @@ import type { Fid } from '../../contract/fid.ts'
 import type { Work } from '../../json/index.ts'
 import { snapshotOf, trimmed } from '../grids/column/content.ts'
 import { diffTables } from '../grids/diff/diff.ts'
-import type { VersionRow } from '../store/versions.ts'
+import type { VersionRow } from '../store/aggregates/versions.ts'
 import { sharedKey } from './grids.diff.ts'
 import type { OperationService as Service } from './handler.ts'
 

@@ -1,4 +1,4 @@
-import type { Filetype } from '../store/files.ts'
+import type { Filetype } from '../store/aggregates/files.ts'
 
 const drawn = (paths: string): string =>
   `<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${paths}</svg>`

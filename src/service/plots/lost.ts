@@ -1,10 +1,10 @@
 import { listed } from '../../contract/closest.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { acceptedBefore, parseRaw } from '../../json/index.ts'
-import type { FileRow } from '../store/files.ts'
-import { storedOf } from '../store/plots.ts'
+import type { FileRow } from '../store/aggregates/files.ts'
+import { storedOf } from '../store/aggregates/plots.ts'
+import { loadText } from '../store/aggregates/texts.ts'
 import type { Readers, Store } from '../store/store.ts'
-import { loadText } from '../store/texts.ts'
 import { sourcesIn } from './figure.ts'
 
 /** Plots that are named in a warning, and whose figures are read for it. */

@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
-import { distributeNew } from './distribution.ts'
-import type { Engine, Migration } from './engine.ts'
-import { JobWriter, SWEEP_EVERY } from './jobs.ts'
+import { JobWriter, SWEEP_EVERY } from './aggregates/jobs.ts'
+import { distributeNew } from './engines/distribution.ts'
+import type { Engine, Migration } from './engines/engine.ts'
 import { migrations } from './migrations/index.ts'
-import type { Db } from './schema.ts'
+import type { Db } from './schema/schema.ts'
 
 interface Applied {
   schema_migrations: { name: string; applied_at: number; oldest: string | null }

@@ -1,8 +1,8 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
+import { type Database, makePrivate, openDatabase } from './engines/sqlite.ts'
 import { migrations } from './migrations/index.ts'
-import { type Database, makePrivate, openDatabase } from './sqlite.ts'
 
 /** Suffixes of the files that SQLite keeps next to a database. */
 const BESIDE = ['-wal', '-shm', '-journal']

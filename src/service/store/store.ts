@@ -1,30 +1,37 @@
 import { Problem } from '../../contract/errors.ts'
 import { defaultLimits, type Limits } from '../../contract/limits.ts'
-import { AccountReader, AccountWriter } from './accounts.ts'
-import { type Actor, AuditReader, type AuditRow, AuditWriter, expireAudit, Journal } from './audit.ts'
-import { type Blobs, type Claim, StoredBlobs } from './blobs.ts'
-import { DraftReader, DraftWriter } from './drafts.ts'
-import type { Engine, Transactions, WriteOptions } from './engine.ts'
-import { FileReader, FileWriter } from './files.ts'
-import { FolderReader, FolderWriter } from './folders.ts'
-import { GridReader, GridWriter } from './grids.ts'
+import { AccountReader, AccountWriter } from './aggregates/accounts.ts'
+import {
+  type Actor,
+  AuditReader,
+  type AuditRow,
+  AuditWriter,
+  expireAudit,
+  Journal,
+} from './aggregates/audit.ts'
+import { DraftReader, DraftWriter } from './aggregates/drafts.ts'
+import { FileReader, FileWriter } from './aggregates/files.ts'
+import { FolderReader, FolderWriter } from './aggregates/folders.ts'
+import { GridReader, GridWriter } from './aggregates/grids.ts'
 import {
   expireKeys,
   IdempotencyReader,
   IdempotencyWriter,
   type OnceOptions,
   type WriteKey,
-} from './idempotency.ts'
-import { JobReader, JobWriter, SWEEP_EVERY } from './jobs.ts'
-import { ListReader } from './lists.ts'
+} from './aggregates/idempotency.ts'
+import { JobReader, JobWriter, SWEEP_EVERY } from './aggregates/jobs.ts'
+import { ListReader } from './aggregates/lists.ts'
+import { PlotReader, PlotWriter } from './aggregates/plots.ts'
+import { RelationReader } from './aggregates/relations.ts'
+import { expireDrafts, expireVersions } from './aggregates/retention.ts'
+import { SharingReader, SharingWriter } from './aggregates/sharing.ts'
+import { Quotas, UsageReader, UsageWriter } from './aggregates/usage.ts'
+import { VersionReader, VersionWriter } from './aggregates/versions.ts'
+import type { Engine, Transactions, WriteOptions } from './engines/engine.ts'
 import { migrate } from './migrate.ts'
+import { type Blobs, type Claim, StoredBlobs } from './objects/blobs.ts'
 import { Places } from './objects/places.ts'
-import { PlotReader, PlotWriter } from './plots.ts'
-import { RelationReader } from './relations.ts'
-import { expireDrafts, expireVersions } from './retention.ts'
-import { SharingReader, SharingWriter } from './sharing.ts'
-import { Quotas, UsageReader, UsageWriter } from './usage.ts'
-import { VersionReader, VersionWriter } from './versions.ts'
 
 export interface Readers {
   accounts: AccountReader
@@ -325,11 +332,11 @@ export function besideDatabase(database: string, what: string): string | undefin
 
 async function engineFor({ database, maxPages, limits = defaultLimits }: StoreOptions): Promise<Engine> {
   if (database.startsWith('sqlite:')) {
-    const { sqliteEngine } = await import('./sqlite.ts')
+    const { sqliteEngine } = await import('./engines/sqlite.ts')
     return sqliteEngine(fileOf(database), { maxPages })
   }
   if (/^postgres(ql)?:\/\//.test(database)) {
-    const { postgresEngine } = await import('./postgres.ts')
+    const { postgresEngine } = await import('./engines/postgres.ts')
     return postgresEngine(database, limits)
   }
   // It can be the content of a file with a password: only a scheme is shown.

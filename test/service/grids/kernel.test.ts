@@ -12,9 +12,9 @@ import {
   type RowWriter,
   rowsAs,
 } from '../../../src/service/grids/read/rows.ts'
-import { type BlobRef, nameOf } from '../../../src/service/store/blobs.ts'
-import { compress } from '../../../src/service/store/codec.ts'
-import { mergeTypes, typeOf } from '../../../src/service/store/column-types.ts'
+import { type BlobRef, nameOf } from '../../../src/service/store/objects/blobs.ts'
+import { compress } from '../../../src/service/store/objects/codec.ts'
+import { mergeTypes, typeOf } from '../../../src/service/store/schema/column-types.ts'
 import { runs } from '../../support/runs.ts'
 
 afterEach(() => {

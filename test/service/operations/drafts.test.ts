@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { expireDrafts } from '../../../src/service/store/retention.ts'
-import { verify } from '../../../src/service/store/verify.ts'
+import { expireDrafts } from '../../../src/service/store/aggregates/retention.ts'
+import { verify } from '../../../src/service/store/upkeep/verify.ts'
 import { onBothStores } from '../../support/service.ts'
 
 const DAY = 24 * 3600 * 1000

@@ -1,7 +1,12 @@
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { brotliStream, compress, decompress, type StreamPiece } from '../../../src/service/store/codec.ts'
+import {
+  brotliStream,
+  compress,
+  decompress,
+  type StreamPiece,
+} from '../../../src/service/store/objects/codec.ts'
 import { runs } from '../../support/runs.ts'
 import { onBothStores, type TestService, URL_OF_TESTS } from '../../support/service.ts'
 

@@ -2,9 +2,9 @@
 import { join } from 'node:path'
 import { expect, inject, it } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
-import { copyDatabase } from '../../../src/service/store/copy.ts'
 import { openStore } from '../../../src/service/store/store.ts'
-import { verify } from '../../../src/service/store/verify.ts'
+import { copyDatabase } from '../../../src/service/store/upkeep/copy.ts'
+import { verify } from '../../../src/service/store/upkeep/verify.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 

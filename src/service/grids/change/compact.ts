@@ -9,10 +9,7 @@ import {
   SliceEnds,
 } from '../../../ingest/index.ts'
 import { breathe } from '../../../json/index.ts'
-import { BatchedBlobs, type Blobs } from '../../store/blobs.ts'
-import { encodeTypes, mergeTypes } from '../../store/column-types.ts'
-import { type ColumnRow, type GridRow, isHeld, type SliceRef } from '../../store/grids.ts'
-import type { Readers, Store, Writers } from '../../store/store.ts'
+import { type ColumnRow, type GridRow, isHeld, type SliceRef } from '../../store/aggregates/grids.ts'
 import {
   loadText,
   type SliceText,
@@ -20,7 +17,10 @@ import {
   storeSlices,
   TOGETHER,
   TOGETHER_BYTES,
-} from '../../store/texts.ts'
+} from '../../store/aggregates/texts.ts'
+import { BatchedBlobs, type Blobs } from '../../store/objects/blobs.ts'
+import { encodeTypes, mergeTypes } from '../../store/schema/column-types.ts'
+import type { Readers, Store, Writers } from '../../store/store.ts'
 import { skipValues } from '../column/content.ts'
 import type { Layout } from '../column/layout.ts'
 import { columnsInTurns, repeated } from '../column/values.ts'

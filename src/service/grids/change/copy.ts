@@ -1,5 +1,5 @@
 import type { Fid } from '../../../contract/fid.ts'
-import { decodeTypes, encodeTypes } from '../../store/column-types.ts'
+import { decodeTypes, encodeTypes } from '../../store/schema/column-types.ts'
 import type { Writers } from '../../store/store.ts'
 import { transposeColumns, transposeRows } from '../column/values.ts'
 import { firstVersion } from './versions.ts'

@@ -1,5 +1,5 @@
 import type { Fid } from '../../../contract/fid.ts'
-import type { ColumnRow } from '../../store/grids.ts'
+import type { ColumnRow } from '../../store/aggregates/grids.ts'
 import type { Writers } from '../../store/store.ts'
 
 /** Remembers the names of columns that are removed, if plots refer to their grid. */

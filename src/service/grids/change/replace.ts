@@ -1,4 +1,4 @@
-import type { ColumnRow, Epoch, SliceRef } from '../../store/grids.ts'
+import type { ColumnRow, Epoch, SliceRef } from '../../store/aggregates/grids.ts'
 import type { Writers } from '../../store/store.ts'
 import type { NewColumn } from '../column/layout.ts'
 import { addColumns } from './create.ts'

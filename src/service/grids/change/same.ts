@@ -1,9 +1,9 @@
 /** Whether a table has the content of a grid: the same values, in whatever slices they are. */
 import { Problem } from '../../../contract/errors.ts'
 import { breathe, endOf, hasEscapes, skipBlanks, turnIsLong } from '../../../json/index.ts'
-import type { Blobs } from '../../store/blobs.ts'
-import type { ColumnRow, SliceRef } from '../../store/grids.ts'
-import { readSlices } from '../../store/texts.ts'
+import type { ColumnRow, SliceRef } from '../../store/aggregates/grids.ts'
+import { readSlices } from '../../store/aggregates/texts.ts'
+import type { Blobs } from '../../store/objects/blobs.ts'
 import type { NewColumn } from '../column/layout.ts'
 
 /** Bytes of each table that are compared. What differs in more of its slices counts as another content. */

@@ -1,6 +1,6 @@
 /** Changes of single rows in the text of a column. */
 import { skipBlanks } from '../../../json/index.ts'
-import { typeOf } from '../../store/column-types.ts'
+import { typeOf } from '../../store/schema/column-types.ts'
 import type { Cell } from '../column/kernel/cells.ts'
 
 /** A row of a text, from 0, with the value that it gets; undefined: it is removed. */

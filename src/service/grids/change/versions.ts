@@ -1,8 +1,8 @@
 /** Versions of grids: each change of content begins one. See docs/adr/0025. */
-import type { FileRow } from '../../store/files.ts'
-import type { ColumnRow, GridRow } from '../../store/grids.ts'
+import type { FileRow } from '../../store/aggregates/files.ts'
+import type { ColumnRow, GridRow } from '../../store/aggregates/grids.ts'
+import type { NewVersion } from '../../store/aggregates/versions.ts'
 import type { Writers } from '../../store/store.ts'
-import type { NewVersion } from '../../store/versions.ts'
 
 /** Appends of one user count as one version for this long, in ms. */
 const APPENDS_MS = 10 * 60_000

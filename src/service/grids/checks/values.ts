@@ -3,8 +3,8 @@ import type { Checks, ValueRule } from '../../../checks/index.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { Bounds } from '../../../ingest/index.ts'
 import { momentIn } from '../../../json/index.ts'
-import { familyOf } from '../../store/column-types.ts'
-import type { ColumnType } from '../../store/schema.ts'
+import { familyOf } from '../../store/schema/column-types.ts'
+import type { ColumnType } from '../../store/schema/schema.ts'
 import { type Automaton, accepts, automatonOf, automatonOfLengths, automatonOfTexts } from './automaton.ts'
 
 export interface ValueTest {

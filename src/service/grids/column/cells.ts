@@ -1,7 +1,7 @@
 import { endOf, skipBlanks } from '../../../json/index.ts'
-import { mayHaveCommas } from '../../store/column-types.ts'
-import type { SliceRef } from '../../store/grids.ts'
-import { readSlices } from '../../store/texts.ts'
+import type { SliceRef } from '../../store/aggregates/grids.ts'
+import { readSlices } from '../../store/aggregates/texts.ts'
+import { mayHaveCommas } from '../../store/schema/column-types.ts'
 import { type Snapshot, type SnapshotColumn, skipValues } from './content.ts'
 import type { ColumnPart } from './kernel/index.ts'
 

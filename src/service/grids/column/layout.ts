@@ -1,5 +1,5 @@
 import type { FirstValue } from '../../../ingest/index.ts'
-import type { ColumnRow, GridRow, SliceRef } from '../../store/grids.ts'
+import type { ColumnRow, GridRow, SliceRef } from '../../store/aggregates/grids.ts'
 import type { Store } from '../../store/store.ts'
 import type { Snapshot } from './content.ts'
 import type { ColumnType } from './values.ts'

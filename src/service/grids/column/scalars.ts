@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { endOf, hasEscapes, instantIn, kindOf, skipBlanks } from '../../../json/index.ts'
 import { COMPOUND, numberOf, type Scalar } from '../../../query/index.ts'
-import { isMoments } from '../../store/column-types.ts'
+import { isMoments } from '../../store/schema/column-types.ts'
 import { columnText, longestText, type Snapshot, type SnapshotColumn } from './content.ts'
 import { ValueKernel } from './kernel/index.ts'
 

@@ -6,9 +6,9 @@ import {
   type Slice,
   type SliceSink,
 } from '../../../ingest/index.ts'
-import type { Blobs, Claim } from '../../store/blobs.ts'
-import type { SliceRef } from '../../store/grids.ts'
-import { loadText, storeSlice, storeSlices } from '../../store/texts.ts'
+import type { SliceRef } from '../../store/aggregates/grids.ts'
+import { loadText, storeSlice, storeSlices } from '../../store/aggregates/texts.ts'
+import type { Blobs, Claim } from '../../store/objects/blobs.ts'
 
 /**
  * Batches compressed and stored concurrently: two, so that a core is left for parsing. The parser waits while

@@ -1,7 +1,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { excerpt } from '../../../json/index.ts'
-import { familyOf } from '../../store/column-types.ts'
-import type { ColumnType } from '../../store/schema.ts'
+import { familyOf } from '../../store/schema/column-types.ts'
+import type { ColumnType } from '../../store/schema/schema.ts'
 
 /** Column types in words, for messages. */
 const nouns: Record<ReturnType<typeof familyOf>, string> = {

@@ -1,7 +1,7 @@
 import { breathe, endOf, skipBlanks } from '../../../json/index.ts'
-import { BatchedBlobs } from '../../store/blobs.ts'
-import type { SliceRef } from '../../store/grids.ts'
-import { loadText } from '../../store/texts.ts'
+import type { SliceRef } from '../../store/aggregates/grids.ts'
+import { loadText } from '../../store/aggregates/texts.ts'
+import { BatchedBlobs } from '../../store/objects/blobs.ts'
 import type { Snapshot, SnapshotColumn } from './content.ts'
 
 const NULL = Buffer.from('null')

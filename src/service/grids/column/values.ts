@@ -14,8 +14,8 @@ import {
   turnIsLong,
   withRoom,
 } from '../../../json/index.ts'
-import { mergeTypes, typeOf } from '../../store/column-types.ts'
-import type { ColumnType } from '../../store/schema.ts'
+import { mergeTypes, typeOf } from '../../store/schema/column-types.ts'
+import type { ColumnType } from '../../store/schema/schema.ts'
 
 export type { ColumnType }
 

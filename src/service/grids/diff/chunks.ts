@@ -1,7 +1,7 @@
 /** A table in chunks of rows: where slices of all columns end. */
 import type { Bounds } from '../../../ingest/index.ts'
 import { breathe, type Work } from '../../../json/index.ts'
-import { loadText } from '../../store/texts.ts'
+import { loadText } from '../../store/aggregates/texts.ts'
 import type { Snapshot, SnapshotColumn } from '../column/content.ts'
 import type { CellReader, RowHashes } from '../column/kernel/cells.ts'
 import { repeated } from '../column/values.ts'

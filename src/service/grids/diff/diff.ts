@@ -2,7 +2,7 @@
 import { listed } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import { Work } from '../../../json/index.ts'
-import { familyOf } from '../../store/column-types.ts'
+import { familyOf } from '../../store/schema/column-types.ts'
 import type { SnapshotColumn } from '../column/content.ts'
 import { CellReader, RowHashes } from '../column/kernel/cells.ts'
 import { mergeSort } from '../read/order.ts'

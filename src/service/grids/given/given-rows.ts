@@ -12,7 +12,7 @@ import {
   isTexts,
   mergeTypes,
   typeOf,
-} from '../../store/column-types.ts'
+} from '../../store/schema/column-types.ts'
 import { columnsAre } from '../column/content.ts'
 import { type RowText, RowTexts } from '../column/tail.ts'
 import { typeChange } from '../column/types.ts'

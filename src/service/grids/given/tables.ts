@@ -8,7 +8,7 @@ import {
   unpacked,
 } from '../../../ingest/index.ts'
 import type { Bytes } from '../../../json/index.ts'
-import { isColumnType } from '../../store/column-types.ts'
+import { isColumnType } from '../../store/schema/column-types.ts'
 import type { Store } from '../../store/store.ts'
 import type { Snapshot, SnapshotColumn } from '../column/content.ts'
 import type { NewColumn } from '../column/layout.ts'

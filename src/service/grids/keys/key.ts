@@ -3,7 +3,7 @@
 import { listed } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import { Work } from '../../../json/index.ts'
-import { familyOf } from '../../store/column-types.ts'
+import { familyOf } from '../../store/schema/column-types.ts'
 import { columnsAre, longestText, type Snapshot, type SnapshotColumn } from '../column/content.ts'
 import { CellReader } from '../column/kernel/cells.ts'
 import { ChunkedTable } from '../diff/chunks.ts'

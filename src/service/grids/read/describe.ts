@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ColumnDescription } from '../../../contract/resources/index.ts'
 import { endOf, instantIn, skipBlanks, Work } from '../../../json/index.ts'
-import { familyOf, isMoments } from '../../store/column-types.ts'
+import { familyOf, isMoments } from '../../store/schema/column-types.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from '../column/content.ts'
 import type { RowSet } from '../column/row-set.ts'
 

@@ -12,7 +12,7 @@ import {
 } from '../../../json/index.ts'
 import { Admission } from '../../core/admission.ts'
 import { Lru } from '../../core/lru.ts'
-import { isMoments } from '../../store/column-types.ts'
+import { isMoments } from '../../store/schema/column-types.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from '../column/content.ts'
 import type { RowSet } from '../column/row-set.ts'
 import { startOfText } from './cut.ts'

@@ -1,8 +1,8 @@
 import type { Fid } from '../../../contract/fid.ts'
 import { breathe } from '../../../json/index.ts'
 import { Lru } from '../../core/lru.ts'
+import type { VersionRow } from '../../store/aggregates/versions.ts'
 import type { Readers, Store } from '../../store/store.ts'
-import type { VersionRow } from '../../store/versions.ts'
 import { type Cell, firstRows, Seeker } from '../column/cells.ts'
 import { type Snapshot, type SnapshotColumn, snapshotOf } from '../column/content.ts'
 

@@ -8,7 +8,7 @@ import {
   type RowTest,
   type SortKey,
 } from '../../../query/index.ts'
-import type { ColumnRow } from '../../store/grids.ts'
+import type { ColumnRow } from '../../store/aggregates/grids.ts'
 import type { Snapshot } from '../column/content.ts'
 import { RowSet } from '../column/row-set.ts'
 import type { RowOrders } from './order.ts'

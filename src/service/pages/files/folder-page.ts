@@ -1,7 +1,7 @@
 import { formatFid, webUrl } from '../../../contract/fid.ts'
 import { type Principal, viewerOf, visibleFileById } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
-import type { FileRow } from '../../store/files.ts'
+import type { FileRow } from '../../store/aggregates/files.ts'
 import type { Readers } from '../../store/store.ts'
 import { type Answer, html } from '../answer.ts'
 import { assetPath } from '../assets.ts'

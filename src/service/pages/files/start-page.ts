@@ -1,7 +1,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { type Principal, viewerOf } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
-import { OWNER } from '../../store/lists.ts'
+import { OWNER } from '../../store/aggregates/lists.ts'
 import { type Answer, html } from '../answer.ts'
 import { assetPath } from '../assets.ts'
 import { document, schemeIn, text } from '../html.ts'

@@ -1,7 +1,7 @@
 import { webUrl } from '../../../contract/fid.ts'
 import type { Service } from '../../core/context.ts'
 import type { FoundVersion } from '../../files/versions.ts'
-import type { FileRow } from '../../store/files.ts'
+import type { FileRow } from '../../store/aggregates/files.ts'
 import { text } from '../html.ts'
 
 /** Says which version of a file a page shows; empty for the present one. */

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Types } from '../engine.ts'
+import type { Types } from '../engines/engine.ts'
 
 /** Accounts, files, grids in slices with a tail, blobs, idempotency records. */
 export async function up(db: Kysely<unknown>, types: Types): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Types } from '../engine.ts'
+import type { Types } from '../engines/engine.ts'
 
 /** Plots, extras, the trash of folders, collaborators, teams, stars, the feed. */
 export async function up(db: Kysely<unknown>, types: Types): Promise<void> {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
-import { combineTypes, decodeTypes, encodeTypes, typesOfRows } from '../column-types.ts'
-import type { Types } from '../engine.ts'
-import type { ColumnType } from '../schema.ts'
-import { tailSum } from '../tail-sum.ts'
+import type { Types } from '../engines/engine.ts'
+import { combineTypes, decodeTypes, encodeTypes, typesOfRows } from '../schema/column-types.ts'
+import type { ColumnType } from '../schema/schema.ts'
+import { tailSum } from '../schema/tail-sum.ts'
 
 /** The tables that this migration reads or writes, as they are after it. */
 interface Tables {

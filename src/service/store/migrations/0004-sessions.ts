@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Types } from '../engine.ts'
+import type { Types } from '../engines/engine.ts'
 
 /** Browsers that are signed in, and one-time codes that sign one in. */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {

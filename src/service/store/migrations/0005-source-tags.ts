@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Types } from '../engine.ts'
+import type { Types } from '../engines/engine.ts'
 
 /** What clients say a grid was made from, valid for one version of the file. */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {

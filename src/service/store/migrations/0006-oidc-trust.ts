@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Types } from '../engine.ts'
+import type { Types } from '../engines/engine.ts'
 
 /** Identity tokens that are accepted in exchange for an API key. */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Types } from '../engine.ts'
+import type { Types } from '../engines/engine.ts'
 
 /** Users whom an operator has disabled: their keys and sessions do not work. */
 export async function up(db: Kysely<unknown>, { int }: Types): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Types } from '../engine.ts'
+import type { Types } from '../engines/engine.ts'
 
 /** Names that users had before an operator renamed them. Links, keys and scripts with them still work. */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {

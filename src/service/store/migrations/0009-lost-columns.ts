@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Types } from '../engine.ts'
+import type { Types } from '../engines/engine.ts'
 
 /** Columns that plots refer to and that are gone from their grids: a column that comes back by its name is the same. */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Types } from '../engine.ts'
+import type { Types } from '../engines/engine.ts'
 
 /** Versions of grids and plots, and what slices hold: where they end and the range of their values. */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Types } from '../engine.ts'
+import type { Types } from '../engines/engine.ts'
 
 /** The key of a grid: columns by which its rows are found. */
 export async function up(db: Kysely<unknown>, { text }: Types): Promise<void> {

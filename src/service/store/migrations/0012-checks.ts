@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Types } from '../engine.ts'
+import type { Types } from '../engines/engine.ts'
 
 /** The checks of a grid: what every write is checked for. */
 export async function up(db: Kysely<unknown>, { text }: Types): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Types } from '../engine.ts'
+import type { Types } from '../engines/engine.ts'
 
 /** Drafts of grids. Their content is a version with a negative number, or a grid of its own. */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {

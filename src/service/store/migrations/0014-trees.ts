@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Types } from '../engine.ts'
+import type { Types } from '../engines/engine.ts'
 
 /** The tables that this migration reads or writes, as they are after it. */
 interface Tables {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Types } from '../engine.ts'
+import type { Types } from '../engines/engine.ts'
 
 const INDEXES = [
   // Of one folder, by name with `files_name`; by type and name; by date. Those of strangers have only public files.

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Types } from '../engine.ts'
+import type { Types } from '../engines/engine.ts'
 
 /** Who changes the columns of a grid, while appends of other servers wait. */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {

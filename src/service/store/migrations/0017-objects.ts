@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Types } from '../engine.ts'
+import type { Types } from '../engines/engine.ts'
 
 /** Bytes belong to an owner, under keys that are never used twice. Those of before keep their hash as their key. */
 export async function up(db: Kysely<unknown>, { text, int, bytes }: Types): Promise<void> {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Types } from '../engine.ts'
+import type { Types } from '../engines/engine.ts'
 
 /** What servers need to be run by others: quotas, an audit log, people of identity providers, sizes of places. */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Types } from '../engine.ts'
+import type { Types } from '../engines/engine.ts'
 
 /** References by the file that they refer to, in rows of its owner: who refers to a file is one range of one owner. */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Migration } from '../engine.ts'
+import type { Migration } from '../engines/engine.ts'
 import * as start from './0001-start.ts'
 import * as sharing from './0002-sharing.ts'
 import * as integrity from './0003-integrity.ts'

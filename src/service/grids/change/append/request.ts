@@ -1,8 +1,8 @@
 import { Problem } from '../../../../contract/errors.ts'
 import { acceptedBefore, breathe, RawJson, turnIsLong } from '../../../../json/index.ts'
-import { fits, typeOf } from '../../../store/column-types.ts'
-import type { ColumnRow, GridRow } from '../../../store/grids.ts'
-import type { ColumnType } from '../../../store/schema.ts'
+import type { ColumnRow, GridRow } from '../../../store/aggregates/grids.ts'
+import { fits, typeOf } from '../../../store/schema/column-types.ts'
+import type { ColumnType } from '../../../store/schema/schema.ts'
 import { typeChange } from '../../column/types.ts'
 import type { Append } from '../../service.ts'
 

@@ -1,0 +1,512 @@
+import { type Insertable, type Selectable, sql } from 'kysely'
+import { Problem } from '../../../contract/errors.ts'
+import { isByOwner } from '../engines/distribution.ts'
+import { STATES } from '../objects/states.ts'
+import { removeAllReferences } from '../schema/references.ts'
+import type { Db, Schema } from '../schema/schema.ts'
+import { tailSum } from '../schema/tail-sum.ts'
+import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
+
+export type UserRow = Selectable<Schema['users']>
+export type KeyRow = Selectable<Schema['api_keys']>
+export type TrustRow = Selectable<Schema['oidc_trust']>
+export type SessionRow = Selectable<Schema['sessions']>
+
+/** Tables whose rows belong to their owner, and go with them. */
+const OWNED = [
+  'tail',
+  'slices',
+  'columns',
+  'lost_columns',
+  'past_columns',
+  'past_slices',
+  'versions',
+  'drafts',
+  'grids',
+  'contents',
+  'references',
+  'referencers',
+  'plots',
+  'collaborators',
+  'stars',
+  'files',
+  'file_counts',
+  'marks',
+  'jobs',
+  'teams',
+  'api_keys',
+  'sessions',
+  'quotas',
+  'user_quotas',
+  'identities',
+  'idempotency',
+  'users',
+] as const
+
+/** Tables whose rows are of an owner, and stay when they are deleted. */
+const OUTLIVING = ['counters', 'objects', 'audit'] as const
+
+/** Every column with usernames besides `users`, `former_names` and `owner` of the tables above. */
+const NAMED = [
+  ['audit', 'actor'],
+  ['references', 'to_owner'],
+  ['referencers', 'by_owner'],
+  ['stars', 'username'],
+  ['team_members', 'username'],
+  ['oidc_trust', 'username'],
+  ['idempotency', 'caller'],
+  ['versions', 'made_by'],
+  ['drafts', 'made_by'],
+  ['grids', 'appended_by'],
+] as const
+
+/** Those that are part of a key. */
+const KEYED = [
+  ['stars', 'username'],
+  ['team_members', 'username'],
+  ['idempotency', 'caller'],
+] as const
+
+/** Appended rows looked at together. */
+const TAILS = 100
+
+/** Users and their API keys. */
+export class AccountReader {
+  constructor(protected readonly db: Db) {}
+
+  user(owner: string): Promise<UserRow | undefined> {
+    return this.db.selectFrom('users').selectAll().where('owner', '=', owner).executeTakeFirst()
+  }
+
+  /** Returns a user by name or former name, ignoring case. */
+  async userLike(name: string): Promise<UserRow | undefined> {
+    const name_key = name.toLowerCase()
+    const { db } = this
+    const found = await db.selectFrom('users').selectAll().where('name_key', '=', name_key).executeTakeFirst()
+    if (found) return found
+    const former = await this.formerOwner(name)
+    return former === undefined ? undefined : this.user(former)
+  }
+
+  /** The user of an identity. */
+  async identity(issuer: string, subject: string): Promise<string | undefined> {
+    const row = await this.db
+      .selectFrom('identities')
+      .select('owner')
+      .where('issuer', '=', issuer)
+      .where('subject', '=', subject)
+      .executeTakeFirst()
+    return row?.owner
+  }
+
+  /** The only user with an e-mail address; undefined if there is none, or more than one. */
+  async ownerOfEmail(email: string): Promise<string | undefined> {
+    const rows = await this.db
+      .selectFrom('users')
+      .select('owner')
+      .where('email', '=', email)
+      .limit(2)
+      .execute()
+    return rows.length === 1 ? rows[0].owner : undefined
+  }
+
+  /** Who had a name before; empty if they were deleted since, undefined if nobody had. */
+  async formerOwner(name: string): Promise<string | undefined> {
+    const former = await this.db
+      .selectFrom('former_names')
+      .select('owner')
+      .where('name_key', '=', name.toLowerCase())
+      .executeTakeFirst()
+    return former?.owner
+  }
+
+  /** Whether there are ids with a name: of a user, or of one who was deleted. */
+  async hasCounter(owner: string): Promise<boolean> {
+    const found = await this.db
+      .selectFrom('counters')
+      .select('owner')
+      .where('owner', '=', owner)
+      .executeTakeFirst()
+    return found !== undefined
+  }
+
+  /** All names that users had before, with their present ones. */
+  formerNames(): Promise<{ name: string; owner: string }[]> {
+    return this.db.selectFrom('former_names').select(['name', 'owner']).where('owner', '!=', '').execute()
+  }
+
+  /** Plots with references to grids of a user. */
+  plotsWithGridsOf(owner: string): Promise<{ owner: string; idlocal: number }[]> {
+    return this.db
+      .selectFrom('referencers')
+      .select(['by_owner as owner', 'by_idlocal as idlocal'])
+      .distinct()
+      .where('owner', '=', owner)
+      .where('kind', '=', 'grid')
+      .orderBy('by_owner')
+      .orderBy('by_idlocal')
+      .execute()
+  }
+
+  /** The keys of a user that are not revoked, oldest first. */
+  keys(owner: string): Promise<KeyRow[]> {
+    return this.db
+      .selectFrom('api_keys')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('revoked_at', 'is', null)
+      .orderBy('created_at')
+      .orderBy('hash')
+      .execute()
+  }
+
+  /** All users by name, with the numbers of their files and keys. */
+  async users(): Promise<(UserRow & { files: number; keys: number })[]> {
+    const rows = await this.db.selectFrom('users').selectAll().orderBy('owner').execute()
+    const files = await this.db
+      .selectFrom('files')
+      .select(({ fn }) => ['owner', fn.countAll<number>().as('count')])
+      .groupBy('owner')
+      .execute()
+    const keys = await this.db
+      .selectFrom('api_keys')
+      .select(({ fn }) => ['owner', fn.countAll<number>().as('count')])
+      .where('revoked_at', 'is', null)
+      .where(({ or, eb }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', Date.now())]))
+      .groupBy('owner')
+      .execute()
+    const countOf = (counts: typeof files): Map<string, number> =>
+      new Map(counts.map(({ owner, count }) => [owner, Number(count)]))
+    const [fileCounts, keyCounts] = [countOf(files), countOf(keys)]
+    return rows.map((row) => ({
+      ...row,
+      files: fileCounts.get(row.owner) ?? 0,
+      keys: keyCounts.get(row.owner) ?? 0,
+    }))
+  }
+
+  async secret(name: string): Promise<string | undefined> {
+    const row = await this.db
+      .selectFrom('secrets')
+      .select('value')
+      .where('name', '=', name)
+      .executeTakeFirst()
+    return row?.value
+  }
+
+  /** What is trusted of an issuer, oldest first. */
+  trustOf(issuer: string): Promise<TrustRow[]> {
+    return this.trusted().where('issuer', '=', issuer).execute()
+  }
+
+  trust(): Promise<TrustRow[]> {
+    return this.trusted().execute()
+  }
+
+  private trusted() {
+    return this.db.selectFrom('oidc_trust').selectAll().orderBy('created_at').orderBy('id')
+  }
+
+  key(owner: string, hash: string): Promise<KeyRow | undefined> {
+    return this.db
+      .selectFrom('api_keys')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('hash', '=', hash)
+      .executeTakeFirst()
+  }
+
+  async hasKeys(owner: string): Promise<boolean> {
+    return (
+      (await this.db.selectFrom('api_keys').select('hash').where('owner', '=', owner).limit(1).execute())
+        .length > 0
+    )
+  }
+
+  session(owner: string, hash: string): Promise<SessionRow | undefined> {
+    return this.db
+      .selectFrom('sessions')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('hash', '=', hash)
+      .executeTakeFirst()
+  }
+
+  /** Returns the key of a bearer token, of any owner. */
+  keyByHash(hash: string): Promise<KeyRow | undefined> {
+    return this.db.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst()
+  }
+}
+
+export class AccountWriter extends AccountReader {
+  constructor(
+    db: Db,
+    private readonly journal: Journal,
+  ) {
+    super(db)
+  }
+
+  private note(owner: string, event: AuditEventName, details: AuditEvent['details'] = {}): void {
+    this.journal.add({ owner, event, details })
+  }
+
+  async addUser(user: Omit<Insertable<Schema['users']>, 'name_key'>): Promise<void> {
+    this.note(user.owner, 'user.create', { is_admin: user.is_admin === 1 })
+    await this.db
+      .insertInto('users')
+      .values({ ...user, email: user.email?.toLowerCase() ?? null, name_key: user.owner.toLowerCase() })
+      .execute()
+    // After a user of this name was deleted, ids go on: a link never leads to a file of somebody else.
+    await this.db
+      .insertInto('counters')
+      .values({ owner: user.owner, next_idlocal: 0 })
+      .onConflict((conflict) => conflict.column('owner').doNothing())
+      .execute()
+    await this.db
+      .updateTable('counters')
+      .set(({ eb }) => ({ next_idlocal: eb(eb('next_idlocal', '*', -1), '-', 1) }))
+      .where('owner', '=', user.owner)
+      .where('next_idlocal', '<', 0)
+      .execute()
+  }
+
+  /**
+   * Changes the name of a user in all tables. The former name stays reserved and leads to the user. Figures with
+   * references to their grids are changed by the caller.
+   */
+  async renameUser(owner: string, name: string): Promise<void> {
+    const { db } = this
+    this.note(name, 'user.rename', { from: owner })
+    const tables = await db.introspection.getTables()
+    // What a request has left that was on its way when the name was given up.
+    for (const [table, column] of [...OWNED.map((one) => [one, 'owner'] as const), ...KEYED])
+      if (table !== 'users')
+        await db
+          .deleteFrom(table as 'stars')
+          .where(column as 'owner', '=', name)
+          .execute()
+    for (const table of [...OWNED, ...OUTLIVING]) {
+      if (!isByOwner(table))
+        await db
+          .updateTable(table as 'teams')
+          .set(table === 'users' ? { owner: name, name_key: name.toLowerCase() } : { owner: name })
+          .where('owner', '=', owner)
+          .execute()
+      else {
+        // Not an update: on a distributed engine, the rows of another owner are elsewhere.
+        const columns = tables.find((found) => found.name === table)!.columns
+        const others = sql.join(
+          columns.flatMap((column) => (column.name === 'owner' ? [] : sql.ref(column.name))),
+        )
+        await sql`insert into ${sql.table(table)} (owner, ${others})
+          select ${name}, ${others} from ${sql.table(table)} where owner = ${owner}`.execute(db)
+        await db.deleteFrom(table).where('owner', '=', owner).execute()
+      }
+    }
+    await this.sumTails(owner, name)
+    for (const [table, column] of NAMED)
+      await db
+        .updateTable(table)
+        .set({ [column]: name })
+        .where(column as 'owner', '=', owner)
+        .execute()
+    await db.deleteFrom('collaborators').where('kind', '=', 'user').where('name', '=', name).execute()
+    await db
+      .updateTable('collaborators')
+      .set({ name })
+      .where('kind', '=', 'user')
+      .where('name', '=', owner)
+      .execute()
+    const from = `${owner}:`
+    const start = sql.lit(from.length)
+    const renamed = (column: 'fid' | 'source_fid') =>
+      sql<string>`${`${name}:`} || substr(${sql.ref(column)}, ${start} + 1)`
+    await db
+      .updateTable('files')
+      .set({ source_fid: renamed('source_fid') })
+      .where(sql<string>`substr(source_fid, 1, ${start})`, '=', from)
+      .execute()
+    await db
+      .updateTable('audit')
+      .set({ fid: renamed('fid') })
+      .where('owner', '=', name)
+      .where(sql<string>`substr(fid, 1, ${start})`, '=', from)
+      .execute()
+    // Back to a name from before: it is no former name any more.
+    await db.deleteFrom('former_names').where('name', '=', name).execute()
+    await db.updateTable('former_names').set({ owner: name }).where('owner', '=', owner).execute()
+    await db
+      .insertInto('former_names')
+      .values({ name: owner, name_key: owner.toLowerCase(), owner: name, renamed_at: Date.now() })
+      .execute()
+  }
+
+  /** Gives appended rows the checksums that they have with their new owner. What was damaged stays so. */
+  private async sumTails(before: string, owner: string): Promise<void> {
+    for (let after = { idlocal: -1, seq: 0 }; ; ) {
+      const rows = await this.db
+        .selectFrom('tail')
+        .selectAll()
+        .where('owner', '=', owner)
+        .where(sql<boolean>`(idlocal, seq) > (${after.idlocal}, ${after.seq})`)
+        .orderBy('idlocal')
+        .orderBy('seq')
+        .limit(TAILS)
+        .execute()
+      for (const row of rows.filter((one) => one.sum === tailSum({ ...one, owner: before })))
+        await this.db
+          .updateTable('tail')
+          .set({ sum: tailSum(row) })
+          .where('owner', '=', owner)
+          .where('idlocal', '=', row.idlocal)
+          .where('seq', '=', row.seq)
+          .execute()
+      if (rows.length < TAILS) return
+      after = rows.at(-1)!
+    }
+  }
+
+  /** A quota is changed: what of it, or that it is that of all users. */
+  noteQuota(owner: string, change: Record<string, number | null> | undefined): void {
+    this.note(owner, 'user.quota', change ?? { default: true })
+  }
+
+  async setDisabled(owner: string, disabled_at: number | null): Promise<void> {
+    this.note(owner, disabled_at === null ? 'user.enable' : 'user.disable')
+    await this.db.updateTable('users').set({ disabled_at }).where('owner', '=', owner).execute()
+  }
+
+  /**
+   * Deletes a user with everything that is theirs, and what others have granted them. The counter stays, so that ids
+   * are not used again. Blobs are swept later.
+   */
+  async removeUser(owner: string): Promise<void> {
+    const { db } = this
+    this.note(owner, 'user.delete')
+    const teams = await db.selectFrom('teams').select('name_key').where('owner', '=', owner).execute()
+    for (const { name_key } of teams) {
+      await db.deleteFrom('team_members').where('team', '=', name_key).execute()
+      await db.deleteFrom('collaborators').where('kind', '=', 'team').where('name', '=', name_key).execute()
+    }
+    await db.deleteFrom('collaborators').where('kind', '=', 'user').where('name', '=', owner).execute()
+    await db.deleteFrom('team_members').where('username', '=', owner).execute()
+    await db.deleteFrom('stars').where('username', '=', owner).execute()
+    await db.deleteFrom('oidc_trust').where('username', '=', owner).execute()
+    await removeAllReferences(db, owner)
+    for (const table of OWNED) await db.deleteFrom(table).where('owner', '=', owner).execute()
+    // Their bytes are swept, unless copies of others share them.
+    await db.updateTable('objects').set({ state: STATES.ended }).where('owner', '=', owner).execute()
+    // Former names stay reserved, and lead to nobody: also not to another user of the name.
+    await db.updateTable('former_names').set({ owner: '' }).where('owner', '=', owner).execute()
+    // Below zero: a request that is still running can create nothing for a user who is gone.
+    await db
+      .updateTable('counters')
+      .set(({ eb }) => ({ next_idlocal: eb(eb('next_idlocal', '*', -1), '-', 1) }))
+      .where('owner', '=', owner)
+      .where('next_idlocal', '>=', 0)
+      .execute()
+  }
+
+  /**
+   * Takes up to `wanted` units from a user's daily quota of `what`. Returns how many were granted. Days are
+   * UTC days of the service's clock.
+   */
+  async takeQuota(owner: string, what: string, wanted: number, limit: number): Promise<number> {
+    if (wanted === 0) return 0
+    const day = Math.floor(Date.now() / 86_400_000)
+    const row = await this.db
+      .selectFrom('quotas')
+      .select('used')
+      .where('owner', '=', owner)
+      .where('what', '=', what)
+      .where('day', '=', day)
+      .executeTakeFirst()
+    const granted = Math.max(0, Math.min(wanted, limit - (row?.used ?? 0)))
+    const used = (row?.used ?? 0) + granted
+    await this.db
+      .insertInto('quotas')
+      .values({ owner, what, day, used })
+      .onConflict((conflict) => conflict.columns(['owner', 'what', 'day']).doUpdateSet({ used }))
+      .execute()
+    await this.db
+      .deleteFrom('quotas')
+      .where('owner', '=', owner)
+      .where('day', '<', day - 1)
+      .execute()
+    return granted
+  }
+
+  async revokeKey(owner: string, hash: string): Promise<void> {
+    this.note(owner, 'key.revoke', { key: hash.slice(0, 12) })
+    await this.db
+      .updateTable('api_keys')
+      .set({ revoked_at: Date.now() })
+      .where('owner', '=', owner)
+      .where('hash', '=', hash)
+      .execute()
+  }
+
+  /** Deletes the keys of a user that have expired. */
+  async removeExpiredKeys(owner: string): Promise<void> {
+    await this.db
+      .deleteFrom('api_keys')
+      .where('owner', '=', owner)
+      .where('expires_at', '<', Date.now())
+      .execute()
+  }
+
+  async addTrust(row: TrustRow): Promise<void> {
+    const { id, issuer, subject, scopes } = row
+    this.note(row.username, 'trust.add', { id, issuer, subject, scopes })
+    await this.db.insertInto('oidc_trust').values(row).execute()
+  }
+
+  async removeTrust(id: string): Promise<void> {
+    const row = await this.db.selectFrom('oidc_trust').selectAll().where('id', '=', id).executeTakeFirst()
+    if (row) this.note(row.username, 'trust.remove', { id, issuer: row.issuer, subject: row.subject })
+    await this.db.deleteFrom('oidc_trust').where('id', '=', id).execute()
+  }
+
+  /** Throws if there is no user of a name: one who was deleted or renamed while a request was on its way. */
+  async assertUser(owner: string): Promise<void> {
+    if (await this.user(owner)) return
+    throw new Problem('unauthenticated', `there is no user named ${owner} any more`)
+  }
+
+  async addSession(session: Insertable<Schema['sessions']>): Promise<void> {
+    await this.assertUser(session.owner)
+    const { owner, created_at, kind, key_hash } = session
+    if (kind === 'session') this.note(owner, 'session.open', { key: key_hash?.slice(0, 12) ?? null })
+    await this.db
+      .deleteFrom('sessions')
+      .where('owner', '=', owner)
+      .where('expires_at', '<', created_at)
+      .execute()
+    await this.db.insertInto('sessions').values(session).execute()
+  }
+
+  /** Removes one session of a user, or all. Returns whether there was one. */
+  async removeSessions(owner: string, hash?: string): Promise<boolean> {
+    let query = this.db.deleteFrom('sessions').where('owner', '=', owner)
+    if (hash !== undefined) query = query.where('hash', '=', hash)
+    const { numDeletedRows } = await query.executeTakeFirst()
+    if (hash === undefined && numDeletedRows > 0n)
+      this.note(owner, 'session.close', { sessions: Number(numDeletedRows) })
+    return numDeletedRows > 0n
+  }
+
+  async addIdentity(identity: Insertable<Schema['identities']>): Promise<void> {
+    this.note(identity.owner, 'user.identity', { issuer: identity.issuer, subject: identity.subject })
+    await this.db.insertInto('identities').values(identity).execute()
+  }
+
+  async addSecret(name: string, value: string): Promise<void> {
+    await this.db.insertInto('secrets').values({ name, value }).execute()
+  }
+
+  async addKey(key: Insertable<Schema['api_keys']>): Promise<void> {
+    await this.assertUser(key.owner)
+    this.note(key.owner, 'key.create', { key: key.hash.slice(0, 12), name: key.name, scopes: key.scopes })
+    await this.db.insertInto('api_keys').values(key).execute()
+  }
+}

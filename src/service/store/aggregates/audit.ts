@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto'
+import type { Selectable } from 'kysely'
+import type { Limits } from '../../../contract/limits.ts'
+import type { Engine } from '../engines/engine.ts'
+import type { Db, Schema } from '../schema/schema.ts'
+
+/** Events that are kept: who may read or change what, and what is gone. */
+export const auditEvents = [
+  'file.publish',
+  'file.unpublish',
+  'file.link.create',
+  'file.link.remove',
+  'file.share',
+  'file.unshare',
+  'file.move',
+  'file.trash',
+  'file.restore',
+  'file.delete',
+  'file.copy',
+  'version.keep',
+  'version.release',
+  'version.forget',
+  'draft.share',
+  'draft.delete',
+  'key.create',
+  'key.revoke',
+  'session.open',
+  'session.close',
+  'team.create',
+  'team.delete',
+  'team.member.add',
+  'team.member.remove',
+  'trust.add',
+  'trust.remove',
+  'user.create',
+  'user.identity',
+  'user.rename',
+  'user.disable',
+  'user.enable',
+  'user.quota',
+  'user.delete',
+] as const
+
+export type AuditEventName = (typeof auditEvents)[number]
+
+/** Who makes changes. */
+export interface Actor {
+  /** The username; null for an operator, and for the server itself. */
+  user: string | null
+  request_id?: string
+  address?: string
+  /** Why, in the words of the user: the versions that begin with it say so. */
+  message?: string
+}
+
+export interface AuditEvent {
+  /** Whose files or keys it is about. */
+  owner: string
+  event: AuditEventName
+  fid?: string
+  details?: Record<string, string | number | boolean | null>
+}
+
+export type AuditRow = Selectable<Schema['audit']>
+
+/** Events of one transaction. They are stored with what they are about. */
+export class Journal {
+  readonly events: AuditEvent[] = []
+
+  add(event: AuditEvent): void {
+    this.events.push(event)
+  }
+}
+
+export class AuditReader {
+  constructor(protected readonly db: Db) {}
+
+  /** Events by time, the latest first. `before`: events before this one. */
+  list(
+    which: { owner?: string; actor?: string; event?: string; fid?: string; since?: number },
+    before: Pick<AuditRow, 'at' | 'owner' | 'id'> | undefined,
+    limit: number,
+  ): Promise<AuditRow[]> {
+    let select = this.db
+      .selectFrom('audit')
+      .selectAll()
+      .orderBy('at', 'desc')
+      .orderBy('owner', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit)
+    for (const field of ['owner', 'actor', 'fid'] as const) {
+      const value = which[field]
+      if (value !== undefined) select = select.where(field, '=', value)
+    }
+    const { event, since } = which
+    // `file` stands for all events of files.
+    if (event !== undefined)
+      select = select.where(({ or, eb }) =>
+        or([eb('event', '=', event), eb('event', 'like', `${event.replace(/[%_\\]/g, '')}.%`)]),
+      )
+    if (since !== undefined) select = select.where('at', '>=', since)
+    if (before)
+      select = select.where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('at', 'owner', 'id'), '<', tuple(before.at, before.owner, before.id)),
+      )
+    return select.execute()
+  }
+}
+
+export class AuditWriter extends AuditReader {
+  /** Stores the events of a transaction. Returns the rows. */
+  async record(events: readonly AuditEvent[], actor: Actor): Promise<AuditRow[]> {
+    const rows = events.map(({ owner, event, fid = null, details = {} }) => ({
+      owner,
+      at: next(),
+      id: randomBytes(6).toString('hex'),
+      event,
+      actor: actor.user,
+      fid,
+      details: JSON.stringify(details),
+      request_id: actor.request_id ?? null,
+      address: actor.address ?? null,
+    }))
+    for (let k = 0; k < rows.length; k += BATCH)
+      await this.db
+        .insertInto('audit')
+        .values(rows.slice(k, k + BATCH))
+        .execute()
+    return rows
+  }
+}
+
+let last = 0
+
+/** The time, later for each event of this process: they have an order. */
+function next(): number {
+  last = Math.max(last + 1, Date.now())
+  return last
+}
+
+const BATCH = 500
+const REMOVED = 5_000
+
+/** Deletes events that are older than limit `audit_days`, some in each transaction. */
+export async function expireAudit(engine: Engine, { audit_days }: Limits): Promise<void> {
+  const before = Date.now() - audit_days * 86_400_000
+  for (let removed = REMOVED; removed === REMOVED; )
+    removed = await engine.write([], async (db) => {
+      const old = await db
+        .selectFrom('audit')
+        .select(['owner', 'at', 'id'])
+        .where('at', '<', before)
+        .orderBy('at')
+        .limit(REMOVED)
+        .execute()
+      if (old.length === 0) return 0
+      for (let k = 0; k < old.length; k += BATCH)
+        await db
+          .deleteFrom('audit')
+          .where(({ eb, refTuple, tuple }) =>
+            eb(
+              refTuple('owner', 'at', 'id'),
+              'in',
+              old.slice(k, k + BATCH).map(({ owner, at, id }) => tuple(owner, at, id)),
+            ),
+          )
+          .execute()
+      return old.length
+    })
+}

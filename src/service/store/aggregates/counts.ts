@@ -1,0 +1,141 @@
+import { type Selectable, sql } from 'kysely'
+import type { Db, Schema } from '../schema/schema.ts'
+
+type FileRow = Selectable<Schema['files']>
+type Filetype = FileRow['filetype']
+
+/** Files of an owner that are counted together, besides those of one folder. */
+export const PLACES = {
+  /** In no folder of the trash. */
+  shown: -2,
+  /** In a folder of the trash. */
+  hidden: -3,
+  /** In the trash themselves. */
+  trashed: -4,
+} as const
+
+type Counted = Pick<
+  FileRow,
+  'parent' | 'filetype' | 'trashed_at' | 'hidden' | 'removed_at' | 'world_readable'
+>
+
+/** The places that a file counts in. */
+function placesOf({ parent, trashed_at, hidden, removed_at }: Counted): number[] {
+  if (removed_at !== null) return []
+  if (trashed_at !== null) return [PLACES.trashed]
+  return [parent, hidden === 1 ? PLACES.hidden : PLACES.shown]
+}
+
+/** How many files an owner has, per folder and type. Kept with each change, under the lock of the owner. */
+export class Counts {
+  constructor(private readonly db: Db) {}
+
+  /** Counts files as they were before a change and as they are after it. One statement, or none. */
+  async moved(owner: string, before: readonly Counted[], after: readonly Counted[]): Promise<void> {
+    const changes = new Map<string, { place: number; filetype: Filetype; by: number; byPublic: number }>()
+    const add = (files: readonly Counted[], by: number): void => {
+      for (const file of files)
+        for (const place of placesOf(file)) {
+          const key = `${place} ${file.filetype}`
+          const change = changes.get(key)
+          const byPublic = by * file.world_readable
+          if (!change) changes.set(key, { place, filetype: file.filetype, by, byPublic })
+          else {
+            change.by += by
+            change.byPublic += byPublic
+          }
+        }
+    }
+    add(before, -1)
+    add(after, 1)
+    const rows = [...changes.values()]
+      .filter(({ by, byPublic }) => by !== 0 || byPublic !== 0)
+      .map(({ place, filetype, by, byPublic }) => ({
+        owner,
+        place,
+        filetype,
+        files: by,
+        public_files: byPublic,
+      }))
+    if (rows.length === 0) return
+    await this.db
+      .insertInto('file_counts')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.columns(['owner', 'place', 'filetype']).doUpdateSet(({ ref, eb }) => ({
+          files: eb(ref('file_counts.files'), '+', ref('excluded.files')),
+          public_files: eb(ref('file_counts.public_files'), '+', ref('excluded.public_files')),
+        })),
+      )
+      .execute()
+  }
+
+  /** Forgets folders that are gone. */
+  async forget(owner: string, folders: readonly number[]): Promise<void> {
+    await this.db.deleteFrom('file_counts').where('owner', '=', owner).where('place', 'in', folders).execute()
+  }
+
+  /**
+   * The files of these types in some places together, and those of them that are public. `granted`: folders of which
+   * the others count as public, too.
+   */
+  async sum(
+    owner: string,
+    places: readonly number[],
+    filetypes: readonly Filetype[],
+    granted: readonly number[] = [],
+  ): Promise<{ files: number; open: number }> {
+    const rows = await this.db
+      .selectFrom('file_counts')
+      .select(['place', 'files', 'public_files'])
+      .where('owner', '=', owner)
+      .where('place', 'in', [...places, ...granted])
+      .where('filetype', 'in', filetypes)
+      .execute()
+    const sum = { files: 0, open: 0 }
+    for (const { place, files, public_files } of rows) {
+      if (places.includes(place)) {
+        sum.files += Number(files)
+        sum.open += Number(public_files)
+      } else sum.open += Number(files) - Number(public_files)
+    }
+    return sum
+  }
+
+  /** The files of these types in folders that are in the trash or gone, or below one. */
+  async hidden(owner: string, filetypes: readonly Filetype[]): Promise<number> {
+    const { rows } = await sql<{ files: number | null }>`with ${hidingFolders(owner)}
+      select sum(files) as files from file_counts where owner = ${owner} and place in (select idlocal from hiding)
+        and filetype in (${sql.join(filetypes.map((type) => sql.lit(type)))})`.execute(this.db)
+    return Number(rows[0]?.files ?? 0)
+  }
+
+  /** The subfolders of each of these folders, and those of them that are public. */
+  async subfolders(
+    owner: string,
+    folders: readonly number[],
+  ): Promise<Map<number, { files: number; open: number }>> {
+    const rows = await this.db
+      .selectFrom('file_counts')
+      .select(['place', 'files', 'public_files'])
+      .where('owner', '=', owner)
+      .where('place', 'in', folders)
+      .where('filetype', '=', 'fold')
+      .execute()
+    return new Map(
+      rows.map(({ place, files, public_files }) => [
+        place,
+        { files: Number(files), open: Number(public_files) },
+      ]),
+    )
+  }
+}
+
+/** The folders of an owner that hide what is in them, named `hiding`: in the trash or gone, and all below. */
+export function hidingFolders(owner: string) {
+  return sql`recursive hiding(idlocal) as (
+    select idlocal from files where owner = ${owner} and filetype = 'fold' and trashed_at is not null
+    union select f.idlocal from files f join hiding on f.parent = hiding.idlocal
+      where f.owner = ${owner} and f.filetype = 'fold'
+  )`
+}

@@ -1,0 +1,105 @@
+import type { Selectable } from 'kysely'
+import { ROOT } from '../../../contract/fid.ts'
+import type { Db, Schema } from '../schema/schema.ts'
+import type { FileRow, FileWriter } from './files.ts'
+import type { VersionWriter } from './versions.ts'
+
+export type DraftRow = Selectable<Schema['drafts']>
+
+/** Drafts: content of grids that only those who may write them see, until it is replaced, deleted or expires. */
+export class DraftReader {
+  constructor(protected readonly db: Db) {}
+
+  get(owner: string, idlocal: number, name: string): Promise<DraftRow | undefined> {
+    return this.db
+      .selectFrom('drafts')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('name', '=', name)
+      .executeTakeFirst()
+  }
+
+  /** The drafts of a user, or those with a name; the newest first. */
+  list(owner: string, name?: string): Promise<DraftRow[]> {
+    let select = this.db.selectFrom('drafts').selectAll().where('owner', '=', owner)
+    if (name !== undefined) select = select.where('name', '=', name)
+    return select.orderBy('made_at', 'desc').orderBy('idlocal').execute()
+  }
+
+  async count(owner: string): Promise<number> {
+    const { count } = await this.db
+      .selectFrom('drafts')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('owner', '=', owner)
+      .executeTakeFirstOrThrow()
+    return Number(count)
+  }
+
+  /** Drafts that were made before a time. */
+  olderThan(time: number, limit: number): Promise<DraftRow[]> {
+    return this.db
+      .selectFrom('drafts')
+      .selectAll()
+      .where('made_at', '<', time)
+      .orderBy('made_at')
+      .limit(limit)
+      .execute()
+  }
+}
+
+export class DraftWriter extends DraftReader {
+  async put(row: DraftRow): Promise<void> {
+    await this.remove(row)
+    await this.db.insertInto('drafts').values(row).execute()
+  }
+
+  async remove({ owner, idlocal, name }: Pick<DraftRow, 'owner' | 'idlocal' | 'name'>): Promise<void> {
+    await this.db
+      .deleteFrom('drafts')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('name', '=', name)
+      .execute()
+  }
+}
+
+/** The folder of drafts of files that do not exist yet. */
+export const DRAFTS_FOLDER = 'Drafts'
+
+/** Removes a draft: its content, or the grid that was made for it, unless somebody has moved it elsewhere since. */
+export async function removeDraft(
+  { drafts, versions, files }: { drafts: DraftWriter; versions: VersionWriter; files: FileWriter },
+  draft: DraftRow,
+): Promise<void> {
+  const { owner, idlocal, version } = draft
+  if (version !== null) await versions.remove(owner, idlocal, [version])
+  await drafts.remove(draft)
+  if (version !== null) return
+  const file = await files.get(owner, idlocal)
+  if (!file || !(await isAmongDrafts(files, file, draft.name))) return
+  await files.removeRows(owner, [idlocal])
+  // Folders that were made for it go with it.
+  for (let id = file.parent; id !== ROOT; ) {
+    const folder = await files.get(owner, id)
+    if (!folder || (await files.hasChildren(folder))) return
+    await files.removeRows(owner, [folder.idlocal])
+    id = folder.parent
+  }
+}
+
+/** Whether a file is still in the folder that was made for a draft. */
+async function isAmongDrafts(files: FileWriter, file: FileRow, name: string): Promise<boolean> {
+  const above: string[] = []
+  let { parent } = file
+  while (parent !== ROOT && above.length < MOST_FOLDERS) {
+    const folder = await files.get(file.owner, parent)
+    if (!folder) return false
+    above.push(folder.filename)
+    parent = folder.parent
+  }
+  return above.at(-1) === DRAFTS_FOLDER && above.at(-2) === name
+}
+
+/** Folders above a file that are looked at. */
+const MOST_FOLDERS = 1000

@@ -1,0 +1,405 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import { Problem } from '../../../contract/errors.ts'
+import { letGo, NAMING } from '../objects/blobs.ts'
+import { isAmong, type Key } from '../schema/keys.ts'
+import { removeAllReferences } from '../schema/references.ts'
+import type { Db, Schema } from '../schema/schema.ts'
+import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
+import { Counts } from './counts.ts'
+import { NO_METADATA, type UsageWriter } from './usage.ts'
+
+export type FileRow = Selectable<Schema['files']>
+export type Filetype = FileRow['filetype']
+
+/** A file as it is read: of one that rows are appended to, the time of the last ones is kept apart. */
+export function asFile(row: FileRow): FileRow {
+  if (row.appended_at !== null && row.appended_at > row.date_modified) row.date_modified = row.appended_at
+  return row
+}
+
+const BATCH = 400
+/** Folders of a path that one statement goes through. */
+const LEVELS = 8
+
+/** Reads files of every type: names, folders, states. */
+export class FileReader {
+  constructor(protected readonly db: Db) {}
+
+  async get(owner: string, idlocal: number): Promise<FileRow | undefined> {
+    return (await this.getAll(owner, [idlocal]))[0]
+  }
+
+  /** Files of one owner by id, in any order. */
+  async getAll(owner: string, ids: readonly number[]): Promise<FileRow[]> {
+    const rows = await this.db
+      .selectFrom('files')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('idlocal', 'in', ids)
+      .execute()
+    return rows.map(asFile)
+  }
+
+  /** Files of any owners by id, in any order. */
+  async getMany(keys: readonly Key[]): Promise<FileRow[]> {
+    const found: FileRow[] = []
+    for (let k = 0; k < keys.length; k += BATCH) {
+      const some = isAmong(keys.slice(k, k + BATCH), 'owner', 'idlocal')
+      const rows = await this.db.selectFrom('files').selectAll().where(some).execute()
+      found.push(...rows.map(asFile))
+    }
+    return found
+  }
+
+  /** Whether anything is in a folder, in the trash or not. */
+  async hasChildren({ owner, idlocal }: FileRow): Promise<boolean> {
+    const child = await this.db
+      .selectFrom('files')
+      .select('idlocal')
+      .where('owner', '=', owner)
+      .where('parent', '=', idlocal)
+      .limit(1)
+      .executeTakeFirst()
+    return child !== undefined
+  }
+
+  /** Copies of a file, ordered by id. */
+  async copiesOf(fid: string, after: Key | undefined, backwards: boolean, limit: number): Promise<FileRow[]> {
+    let select = this.db
+      .selectFrom('files')
+      .selectAll()
+      .where('source_fid', '=', fid)
+      .orderBy('owner', backwards ? 'desc' : 'asc')
+      .orderBy('idlocal', backwards ? 'desc' : 'asc')
+      .limit(limit)
+    if (after) {
+      const beyond = backwards ? '<' : '>'
+      select = select.where(
+        sql<boolean>`(owner, idlocal) ${sql.raw(beyond)} (${after.owner}, ${after.idlocal})`,
+      )
+    }
+    return (await select.execute()).map(asFile)
+  }
+
+  /** Returns the active file with this name in a folder. */
+  async named(owner: string, parent: number, filename: string): Promise<FileRow | undefined> {
+    const row = await this.db
+      .selectFrom('files')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('parent', '=', parent)
+      .where('live_name', '=', filename)
+      .executeTakeFirst()
+    return row && asFile(row)
+  }
+
+  /** The active file at a path below a folder. One statement for eight names. */
+  async at(owner: string, parent: number, names: readonly string[]): Promise<FileRow | undefined> {
+    if (names.length > LEVELS) {
+      const folder = await this.at(owner, parent, names.slice(0, LEVELS))
+      if (folder?.filetype !== 'fold') return undefined
+      return this.at(owner, folder.idlocal, names.slice(LEVELS))
+    }
+    let folder = sql`${parent}`
+    for (const name of names.slice(0, -1))
+      folder = sql`(select idlocal from files where owner = ${owner} and parent = ${folder}
+        and live_name = ${name} and filetype = 'fold')`
+    const { rows } = await sql<FileRow>`select * from files where owner = ${owner} and parent = ${folder}
+      and live_name = ${names.at(-1)}`.execute(this.db)
+    return rows[0] && asFile(rows[0])
+  }
+
+  /** Which of these names are taken in a folder. */
+  async takenNames(owner: string, parent: number, names: readonly string[]): Promise<Set<string>> {
+    const rows = await this.db
+      .selectFrom('files')
+      .select('live_name')
+      .where('owner', '=', owner)
+      .where('parent', '=', parent)
+      .where('live_name', 'in', names)
+      .execute()
+    return new Set(rows.map(({ live_name }) => live_name!))
+  }
+}
+
+/** `now`, or the stored time if that is later: timestamps never decrease, even if the clock is set back. */
+function notBefore(now: number) {
+  return sql<number>`case when appended_at > ${now} and appended_at > date_modified then appended_at when date_modified > ${now} then date_modified else ${now} end`
+}
+
+/** Fields that decide in which lists a file is. */
+const LISTING = ['parent', 'trashed_at', 'hidden', 'world_readable'] as const
+
+export class FileWriter extends FileReader {
+  constructor(
+    db: Db,
+    private readonly journal: Journal,
+    private readonly usage: UsageWriter,
+  ) {
+    super(db)
+  }
+
+  /** Notes in the audit log what a change of a file does to who may read it. */
+  private note(before: FileRow | undefined, after: FileRow): void {
+    const add = (event: AuditEventName): void => this.noteEvent(event, after)
+    if (after.world_readable !== (before?.world_readable ?? 0))
+      add(after.world_readable === 1 ? 'file.publish' : 'file.unpublish')
+    if (after.share_key !== (before?.share_key ?? null))
+      add(after.share_key === null ? 'file.link.remove' : 'file.link.create')
+    // Who may read a folder may read what is moved into it.
+    if (before && after.parent !== before.parent)
+      this.noteEvent('file.move', after, { from: before.parent, to: after.parent })
+    const wasTrashed = before !== undefined && before.trashed_at !== null
+    if ((after.trashed_at !== null) !== wasTrashed)
+      add(after.trashed_at !== null ? 'file.trash' : 'file.restore')
+  }
+
+  /** Adds an event of a file to the audit log. */
+  noteEvent(
+    event: AuditEventName,
+    { owner, idlocal, filename, filetype }: FileRow,
+    details: AuditEvent['details'] = {},
+  ): void {
+    this.journal.add({
+      owner,
+      event,
+      fid: `${owner}:${idlocal}`,
+      details: { filename, filetype, ...details },
+    })
+  }
+
+  /** Allocates the owner's next file id. Ids start at 0. */
+  async nextIdlocal(owner: string): Promise<number> {
+    const row = await this.db
+      .updateTable('counters')
+      .set(({ eb }) => ({ next_idlocal: eb('next_idlocal', '+', 1) }))
+      .where('owner', '=', owner)
+      // Below zero, the user was deleted.
+      .where('next_idlocal', '>=', 0)
+      .returning('next_idlocal')
+      .executeTakeFirst()
+    if (!row) throw new Problem('not_found', `no user named ${owner}`)
+    return row.next_idlocal - 1
+  }
+
+  /** Adds a file to its folder. The name must be free there. */
+  async add(
+    file: Pick<Insertable<Schema['files']>, 'owner' | 'filetype' | 'filename' | 'parent'> & Partial<FileRow>,
+  ): Promise<FileRow> {
+    await this.usage.grow(file.owner, { files: 1 })
+    if (file.metadata !== undefined) await this.usage.growMetadata(file.owner, file.metadata)
+    const now = Date.now()
+    const row = {
+      trashed_at: null,
+      hidden: 0,
+      removed_at: null,
+      quality: file.filetype === 'plot' ? 0 : null,
+      appended_at: null,
+      appending: 0,
+      starred: 0,
+      shared: 0,
+      is_theme: null,
+      is_template: null,
+      live_name: file.filename,
+      world_readable: 0,
+      share_key: null,
+      metadata: NO_METADATA,
+      views: 0,
+      source_fid: null,
+      source_url: null,
+      source_referer: null,
+      source_tag: null,
+      source_version: null,
+      ...file,
+      idlocal: file.idlocal ?? (await this.nextIdlocal(file.owner)),
+      creation_time: now,
+      date_modified: now,
+      version: 1,
+      content_version: 1,
+    }
+    await this.db.insertInto('files').values(row).execute()
+    await this.counts.moved(file.owner, [], [row])
+    this.note(undefined, row)
+    return row
+  }
+
+  /** Changes fields and increments the version. The caller must have checked `If-Match`. */
+  async change(owner: string, idlocal: number, fields: Updateable<Schema['files']> = {}): Promise<void> {
+    const isListed = LISTING.some((field) => field in fields)
+    const isNoted = isListed || 'share_key' in fields || fields.metadata !== undefined
+    const before = isNoted ? await this.get(owner, idlocal) : undefined
+    if (fields.metadata !== undefined) await this.usage.growMetadata(owner, fields.metadata, before?.metadata)
+    await this.db
+      .updateTable('files')
+      .set(({ eb }) => ({
+        ...fields,
+        date_modified: notBefore(Date.now()),
+        appended_at: null,
+        appending: 0,
+        version: eb('version', '+', 1),
+      }))
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .execute()
+    const after = before && { ...before, ...(fields as Partial<FileRow>) }
+    if (after && isListed) await this.counts.moved(owner, [before], [after])
+    if (after) this.note(before, after)
+    if (isListed || 'filename' in fields) await this.tellCollaborators(owner, idlocal)
+  }
+
+  /**
+   * After rows were appended: like `change`, but indexes stay as they are, since a grid may get rows many times a second.
+   * `settle` brings the time to where lists find it. Returns whether the file has to be settled.
+   */
+  async appended(
+    { owner, idlocal, appending }: FileRow,
+    fields: Pick<Updateable<Schema['files']>, 'content_version'>,
+  ): Promise<boolean> {
+    await this.db
+      .updateTable('files')
+      .set(({ eb }) => ({
+        ...fields,
+        appended_at: notBefore(Date.now()),
+        appending: 1,
+        version: eb('version', '+', 1),
+      }))
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .execute()
+    return appending === 0
+  }
+
+  /** Settles files that have got no rows since a time. Returns whether there are others. */
+  async settle(owner: string, before: number): Promise<boolean> {
+    const appending = this.db.selectFrom('files').where('owner', '=', owner).where('appending', '=', 1)
+    const rows = await appending.select('idlocal').where('appended_at', '<', before).limit(BATCH).execute()
+    if (rows.length > 0)
+      await this.db
+        .updateTable('files')
+        .set({ date_modified: notBefore(0), appended_at: null, appending: 0 })
+        .where('owner', '=', owner)
+        .where(
+          'idlocal',
+          'in',
+          rows.map(({ idlocal }) => idlocal),
+        )
+        .execute()
+    return (await appending.select('idlocal').limit(1).execute()).length > 0
+  }
+
+  /** Tells files whether a folder above is in the trash. */
+  async hide(owner: string, files: readonly FileRow[], hidden: 0 | 1): Promise<void> {
+    const ids = files.map(({ idlocal }) => idlocal)
+    if (ids.length === 0) return
+    for (const table of ['files', 'collaborators'] as const)
+      await this.db
+        .updateTable(table)
+        .set({ hidden })
+        .where('owner', '=', owner)
+        .where('idlocal', 'in', ids)
+        .execute()
+    await this.counts.moved(
+      owner,
+      files,
+      files.map((file) => ({ ...file, hidden })),
+    )
+  }
+
+  /** Repeats in the grants on a file what lists of shared files sort by. */
+  async tellCollaborators(owner: string, idlocal: number): Promise<void> {
+    const file = sql`select case when trashed_at is null then filename end, filetype, parent, hidden, world_readable from files
+      where owner = ${owner} and idlocal = ${idlocal}`
+    await sql`update collaborators set (filename, filetype, parent, hidden, world_readable) = (${file})
+      where owner = ${owner} and idlocal = ${idlocal}`.execute(this.db)
+  }
+
+  private get counts(): Counts {
+    return new Counts(this.db)
+  }
+
+  /** Sets the number of the present version of the content. */
+  async setContentVersion(owner: string, idlocal: number, content_version: number): Promise<void> {
+    await this.db
+      .updateTable('files')
+      .set({ content_version })
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .execute()
+  }
+
+  /** Records what a client says the present version of a file was made from. */
+  async setSourceTag(owner: string, idlocal: number, source_tag: string): Promise<void> {
+    await this.db
+      .updateTable('files')
+      .set(({ ref }) => ({ source_tag, source_version: ref('version') }))
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .execute()
+  }
+
+  /** Marks a folder as deleted: it is gone with all that is in it. */
+  async markRemoved(folder: FileRow): Promise<void> {
+    const { owner, idlocal } = folder
+    this.noteEvent('file.delete', folder)
+    this.usage.shrunk(owner)
+    const removed_at = Date.now()
+    await this.db
+      .updateTable('files')
+      // In the trash as well: what looks for folders there finds it.
+      .set({ removed_at, trashed_at: removed_at, live_name: null })
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .execute()
+    await this.counts.moved(owner, [folder], [])
+  }
+
+  /**
+   * Deletes files, without what is in them. Unreferenced blobs are collected later. `isOfTree`: they were in a folder that
+   * was deleted.
+   */
+  async removeRows(owner: string, ids: readonly number[], isOfTree = false): Promise<void> {
+    for (let k = 0; k < ids.length; k += BATCH)
+      await this.removeSome(owner, ids.slice(k, k + BATCH), isOfTree)
+  }
+
+  private async removeSome(owner: string, ids: readonly number[], isOfTree: boolean): Promise<void> {
+    const rows = await this.getAll(owner, ids)
+    // Folders that are gone were noted, and stand for what was in them.
+    for (const file of rows) if (file.removed_at === null && !isOfTree) this.noteEvent('file.delete', file)
+    this.usage.shrunk(owner)
+    await this.counts.moved(owner, rows, [])
+    const folders = rows.filter(({ filetype }) => filetype === 'fold').map(({ idlocal }) => idlocal)
+    if (folders.length > 0) await this.counts.forget(owner, folders)
+    for (const table of NAMING)
+      await letGo(
+        this.db,
+        owner,
+        this.db
+          .selectFrom(table)
+          .select(({ ref }) => ref('hash').$notNull().as('hash'))
+          .where('owner', '=', owner)
+          .where('idlocal', 'in', ids)
+          .where('hash', 'is not', null),
+      )
+    await removeAllReferences(this.db, owner, ids)
+    for (const table of OF_A_FILE)
+      await this.db.deleteFrom(table).where('owner', '=', owner).where('idlocal', 'in', ids).execute()
+  }
+}
+
+/** Tables whose rows belong to a file and are deleted with it. */
+const OF_A_FILE = [
+  'files',
+  'grids',
+  'columns',
+  'slices',
+  'tail',
+  'past_columns',
+  'past_slices',
+  'versions',
+  'drafts',
+  'contents',
+  'plots',
+  'collaborators',
+  'stars',
+] as const

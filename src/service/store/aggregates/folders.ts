@@ -1,0 +1,307 @@
+import { sql } from 'kysely'
+import { ROOT } from '../../../contract/fid.ts'
+import type { Db } from '../schema/schema.ts'
+import type { FileRow, FileWriter } from './files.ts'
+import type { JobWriter } from './jobs.ts'
+import type { Name } from './sharing.ts'
+
+/** A folder above a file: what decides on the state of the file and on who may see it. */
+export type FolderRow = Pick<
+  FileRow,
+  'owner' | 'idlocal' | 'parent' | 'filename' | 'world_readable' | 'share_key' | 'trashed_at' | 'removed_at'
+>
+
+const FOLDER = [
+  'owner',
+  'idlocal',
+  'parent',
+  'filename',
+  'world_readable',
+  'share_key',
+  'trashed_at',
+  'removed_at',
+] as const satisfies (keyof FolderRow)[]
+
+/** A file whose folders are asked for. Extras are in no folder. */
+type Placed = Pick<FileRow, 'owner' | 'parent' | 'filetype'>
+
+/** The state that a file has by itself and by the folders above it. */
+export type TreeState = 'active' | 'trashed' | 'gone'
+
+export function stateIn(
+  file: Pick<FileRow, 'trashed_at' | 'removed_at'>,
+  above: readonly FolderRow[],
+): TreeState {
+  const all = [file, ...above]
+  if (all.some(({ removed_at }) => removed_at !== null)) return 'gone'
+  return all.some(({ trashed_at }) => trashed_at !== null) ? 'trashed' : 'active'
+}
+
+/** Folders above a file that are looked at: more than any limit allows. */
+const DEEPEST = 1000
+/** Owners whose folders are read with one statement. */
+const OWNERS = 100
+
+/** The trees of folders. A reader has one snapshot and reads each folder once; a writer sees its own changes. */
+export class FolderReader {
+  private readonly known = new Map<string, FolderRow | undefined>()
+  private readonly markedOwners = new Map<string, boolean>()
+
+  constructor(
+    protected readonly db: Db,
+    private readonly remembers = true,
+  ) {}
+
+  /** The folders above one file, the nearest first. */
+  async above(file: Placed): Promise<FolderRow[]> {
+    return (await this.aboveAll([file]))[0]
+  }
+
+  /** The folders above each of these files, the nearest first. One statement for up to 100 owners. */
+  async aboveAll(files: readonly Placed[]): Promise<FolderRow[][]> {
+    const known = this.remembers ? this.known : new Map<string, FolderRow | undefined>()
+    const wanted = new Map<string, Set<number>>()
+    for (const { owner, parent, filetype } of files) {
+      if (parent === ROOT || filetype === 'extra' || known.has(`${owner}:${parent}`)) continue
+      const own = wanted.get(owner)
+      if (own) own.add(parent)
+      else wanted.set(owner, new Set([parent]))
+    }
+    const owners = [...wanted]
+    for (let k = 0; k < owners.length; k += OWNERS) {
+      for (const row of await this.read(owners.slice(k, k + OWNERS)))
+        known.set(`${row.owner}:${row.idlocal}`, row)
+    }
+    return files.map(({ owner, parent, filetype }) => {
+      const above: FolderRow[] = []
+      for (let at = filetype === 'extra' ? ROOT : parent; at !== ROOT && above.length < DEEPEST; ) {
+        const folder = known.get(`${owner}:${at}`)
+        if (!folder) {
+          // The folder was removed, and its contents are going to be.
+          above.push({ ...NOWHERE, owner, idlocal: at })
+          break
+        }
+        above.push(folder)
+        at = folder.parent
+      }
+      return above
+    })
+  }
+
+  /** Those of these files that are neither in the trash nor gone. */
+  async active<F extends Placed & Pick<FileRow, 'trashed_at' | 'removed_at'>>(
+    files: readonly F[],
+  ): Promise<F[]> {
+    const above = await this.aboveAll(files)
+    return files.filter((file, k) => stateIn(file, above[k]) === 'active')
+  }
+
+  /** These folders and all above them. Each owner is asked for alone: a distributed engine has them in one place. */
+  private async read(owners: readonly (readonly [string, ReadonlySet<number>])[]): Promise<FolderRow[]> {
+    const columns = sql.join(FOLDER.map((name) => sql.ref(name)))
+    const ofFiles = sql.join(FOLDER.map((name) => sql.ref(`f.${name}`)))
+    const parts = owners.map(
+      ([owner, folders]) =>
+        sql`select * from (with recursive above as (
+          select ${columns} from files where owner = ${owner} and idlocal in (${sql.join([...folders])})
+          union select ${ofFiles} from files f join above on f.idlocal = above.parent where f.owner = ${owner}
+        ) select * from above) as tree`,
+    )
+    return (await sql<FolderRow>`${sql.join(parts, sql` union all `)}`.execute(this.db)).rows
+  }
+
+  /** The folders of an owner that are shared with any of these names, and all below them; none of the trash. */
+  async sharedWith(owner: string, names: readonly Name[]): Promise<number[]> {
+    if (names.length === 0) return []
+    // As long as some have not been told, lists ask the folders that hide their contents.
+    const shown = (await this.isMarked(owner)) ? sql`` : sql` and hidden = 0`
+    const named = names.map(({ kind, name }) => sql`kind = ${sql.lit(kind)} and name = ${name}`)
+    const { rows } = await sql<{ idlocal: number }>`with recursive below(idlocal) as (
+        select idlocal from files where owner = ${owner} and trashed_at is null${shown} and idlocal in (
+          select idlocal from collaborators where owner = ${owner} and filetype = 'fold'
+          and (${sql.join(named, sql` or `)}))
+        union select f.idlocal from files f join below on f.parent = below.idlocal
+          where f.owner = ${owner} and f.filetype = 'fold' and f.trashed_at is null
+      ) select idlocal from below`.execute(this.db)
+    return rows.map(({ idlocal }) => idlocal)
+  }
+
+  /** The depth of the tree of folders below this one, including itself. */
+  async levelsBelow(owner: string, folder: number): Promise<number> {
+    const { rows } = await sql<{ levels: number }>`with recursive below(idlocal, level) as (
+        select idlocal, 1 from files where owner = ${owner} and idlocal = ${folder}
+        union all select f.idlocal, below.level + 1 from files f join below on f.parent = below.idlocal
+          where f.owner = ${owner} and f.filetype = 'fold' and below.level < ${sql.lit(DEEPEST)}
+      ) select max(level) as levels from below`.execute(this.db)
+    return Number(rows[0]?.levels ?? 0)
+  }
+
+  /** The owners of folders whose contents do not know their state yet. */
+  async marked(): Promise<Set<string>> {
+    const rows = await this.db.selectFrom('marks').select('owner').distinct().execute()
+    return new Set(rows.map(({ owner }) => owner))
+  }
+
+  async isMarked(owner: string): Promise<boolean> {
+    const known = this.remembers ? this.markedOwners.get(owner) : undefined
+    if (known !== undefined) return known
+    const some = this.db.selectFrom('marks').select('folder').where('owner', '=', owner).limit(1)
+    const isMarked = (await some.execute()).length > 0
+    this.markedOwners.set(owner, isMarked)
+    return isMarked
+  }
+}
+
+/** Files that learn the state of their folders in one transaction, or that are removed. */
+const AT_ONCE = 400
+const REMOVED = 50
+/** Files that cost as much as the statements for a folder. */
+const A_FOLDER = 20
+
+/**
+ * What happens to the contents of folders. A folder in the trash hides all that is below it at once, since readers ask
+ * the folders above. `hidden` says the same to lists that do not ask; it follows file by file. `marks` are the folders
+ * whose direct contents have not been told yet: whatever is behind is below one of them.
+ */
+export class FolderWriter extends FolderReader {
+  constructor(
+    db: Db,
+    private readonly files: FileWriter,
+    private readonly jobs: JobWriter,
+    private readonly atOnce = AT_ONCE,
+  ) {
+    super(db, false)
+  }
+
+  /** Tells what is in a folder the state of the folder: a few files at once, more by a job. */
+  async tell(owner: string, folder: number): Promise<void> {
+    await this.mark(owner, folder)
+    if (!(await this.tellSome(owner))) await this.jobs.add(owner, 'tree')
+  }
+
+  /**
+   * After a folder was moved. What is in it may not know the state that the folder had before; nobody else would say so
+   * once the folder is elsewhere.
+   */
+  async moved({ owner, idlocal }: Pick<FileRow, 'owner' | 'idlocal'>): Promise<void> {
+    if (await this.isMarked(owner)) await this.tell(owner, idlocal)
+  }
+
+  private async mark(owner: string, folder: number): Promise<void> {
+    await this.db
+      .insertInto('marks')
+      .values({ owner, folder, done: '' })
+      .onConflict((conflict) => conflict.columns(['owner', 'folder']).doUpdateSet({ done: '' }))
+      .execute()
+  }
+
+  /** Goes on with the marked folders of a user. Returns whether nothing is left. */
+  async tellSome(owner: string): Promise<boolean> {
+    for (let left = this.atOnce; left > 0; ) {
+      const [mark] = await this.db
+        .selectFrom('marks')
+        .selectAll()
+        .where('owner', '=', owner)
+        .orderBy('folder')
+        .limit(1)
+        .execute()
+      if (!mark) return true
+      left -= A_FOLDER + (await this.tellContents(mark, left))
+    }
+    return false
+  }
+
+  /** Tells some of the contents of one folder. Returns how many. */
+  private async tellContents(
+    mark: { owner: string; folder: number; done: string },
+    limit: number,
+  ): Promise<number> {
+    const { owner, folder: idlocal } = mark
+    const folder = await this.files.get(owner, idlocal)
+    const state = folder ? stateIn(folder, await this.above(folder)) : 'gone'
+    if (state === 'gone') return this.removeContents(mark, limit)
+    const hidden = state === 'active' ? 0 : 1
+    const rows = await this.db
+      .selectFrom('files')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('parent', '=', idlocal)
+      .where('live_name', '>', mark.done)
+      .orderBy('live_name')
+      .limit(limit)
+      .execute()
+    const behind = rows.filter((row) => row.hidden !== hidden)
+    await this.files.hide(owner, behind, hidden)
+    for (const row of behind) if (row.filetype === 'fold') await this.mark(owner, row.idlocal)
+    if (rows.length < limit) await this.unmark(mark)
+    else await this.note(mark, rows.at(-1)!.live_name!)
+    return rows.length
+  }
+
+  /** Notes how far the contents of a folder have been told. */
+  private async note({ owner, folder }: { owner: string; folder: number }, done: string): Promise<void> {
+    await this.db
+      .updateTable('marks')
+      .set({ done })
+      .where('owner', '=', owner)
+      .where('folder', '=', folder)
+      .execute()
+  }
+
+  /** Removes some of the contents of a folder that was deleted; in the end the folder. Returns its part of a step. */
+  private async removeContents(
+    mark: { owner: string; folder: number; done: string },
+    limit: number,
+  ): Promise<number> {
+    const { owner, folder, done } = mark
+    const most = Math.min(limit, REMOVED)
+    const contents = this.db
+      .selectFrom('files')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('parent', '=', folder)
+    // By name, from the last one on: an engine may keep what was removed in its index for a while.
+    let rows = await contents.where('live_name', '>', done).orderBy('live_name').limit(most).execute()
+    const name = rows.at(-1)?.live_name
+    // Then what was in the trash before.
+    if (rows.length < most)
+      rows = [
+        ...rows,
+        ...(await contents
+          .where('live_name', 'is', null)
+          .where('removed_at', 'is', null)
+          .limit(most - rows.length)
+          .execute()),
+      ]
+    const files = rows.filter(({ filetype }) => filetype !== 'fold')
+    await this.files.removeRows(
+      owner,
+      files.map(({ idlocal }) => idlocal),
+    )
+    for (const below of rows.filter(({ filetype }) => filetype === 'fold')) {
+      await this.files.markRemoved(below)
+      await this.mark(owner, below.idlocal)
+    }
+    if (rows.length === most) {
+      if (name) await this.note(mark, name)
+      return Number.POSITIVE_INFINITY
+    }
+    await this.files.removeRows(owner, [folder])
+    await this.unmark(mark)
+    return rows.length * (AT_ONCE / REMOVED)
+  }
+
+  private async unmark({ owner, folder }: { owner: string; folder: number }): Promise<void> {
+    await this.db.deleteFrom('marks').where('owner', '=', owner).where('folder', '=', folder).execute()
+  }
+}
+
+/** In place of a folder that is not there. */
+const NOWHERE = {
+  parent: ROOT,
+  filename: '',
+  world_readable: 0,
+  share_key: null,
+  trashed_at: null,
+  removed_at: 0,
+}

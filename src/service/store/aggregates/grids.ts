@@ -1,0 +1,541 @@
+import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
+import { Problem } from '../../../contract/errors.ts'
+import type { Bounds } from '../../../ingest/index.ts'
+import { breathe } from '../../../json/index.ts'
+import { type BlobRef, letGo, refer } from '../objects/blobs.ts'
+import { encodeTypes } from '../schema/column-types.ts'
+import { keyOf } from '../schema/primary-key.ts'
+import type { Db, Schema } from '../schema/schema.ts'
+import { tailSum } from '../schema/tail-sum.ts'
+import type { UsageWriter } from './usage.ts'
+
+export type GridRow = Selectable<Schema['grids']>
+export type ColumnRow = Selectable<Schema['columns']>
+export type TailRow = Selectable<Schema['tail']>
+
+/** A slice: a run of rows of one column, stored as a blob of compressed JSON text. */
+export interface SliceRef {
+  seq: number
+  rows: number
+  bytes: number
+  blob: BlobRef
+  /** Of its values; undefined if it was stored before they were kept. */
+  bounds?: Bounds
+  /** Whether slices of the same rows end where it does (ingest/values/slice-ends.ts). */
+  ended?: boolean
+}
+
+type SomeSlices = SelectQueryBuilder<Schema, 'slices', object>
+
+/** A grid, and the epoch that a change of it belongs to: the next one, or the present one if nothing is lost. */
+export interface Epoch {
+  owner: string
+  idlocal: number
+  epoch: number
+}
+
+const PAST_SLICE = [
+  'owner',
+  'idlocal',
+  'uid',
+  'seq',
+  'since',
+  'rows',
+  'bytes',
+  'hash',
+  'low',
+  'high',
+  'nulls',
+  'ended',
+] as const
+
+const PAST_COLUMN = ['owner', 'idlocal', 'uid', 'since', 'position', 'name'] as const
+
+export const SLICE_FIELDS = [
+  'owner',
+  'uid',
+  'seq',
+  'rows',
+  'bytes',
+  'hash',
+  'low',
+  'high',
+  'nulls',
+  'ended',
+] as const
+
+type SliceRow = Pick<Selectable<Schema['slices']>, (typeof SLICE_FIELDS)[number]>
+
+export function sliceOf({ owner, seq, rows, bytes, hash, low, high, nulls, ended }: SliceRow): SliceRef {
+  const bounds = nulls === null ? undefined : { low: low ?? undefined, high: high ?? undefined, nulls }
+  return { seq, rows, bytes, blob: { owner, hash }, bounds, ended: ended === 1 }
+}
+
+export function rowOf({
+  uid,
+  seq,
+  rows,
+  bytes,
+  blob: { hash },
+  bounds,
+  ended,
+}: SliceRef & { uid: string }): Omit<SliceRow, 'owner'> & { ended: number } {
+  const { low = null, high = null, nulls = null } = bounds ?? {}
+  return { uid, seq, rows, bytes, hash, low, high, nulls, ended: ended ? 1 : 0 }
+}
+
+/** Rows per statement: engines limit the number of parameters. */
+const BATCH = 2000
+
+/** Identifies the data of a grid, within one version of the file. */
+export function stateOfGrid({ layout, row_count, tail_seq }: GridRow): string {
+  return `${layout}.${row_count}.${tail_seq}`
+}
+
+/** Whether another change than `by` holds a grid. */
+export function isHeld({ held_by, held_until }: GridRow, by?: string): boolean {
+  return held_until > Date.now() && held_by !== by
+}
+
+/** Adds a value to a list of a map. */
+function gather<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key)
+  if (list) list.push(value)
+  else lists.set(key, [value])
+}
+
+function* inBatches<T>(all: readonly T[]): Generator<T[]> {
+  for (let k = 0; k < all.length; k += BATCH) yield all.slice(k, k + BATCH)
+}
+
+/** Lost columns that are remembered of a grid. */
+const MOST_LOST = 1000
+
+/** Columns of grids, their slices, and the tail (rows appended since the last fold). */
+export class GridReader {
+  constructor(protected readonly db: Db) {}
+
+  async get(owner: string, idlocal: number): Promise<GridRow> {
+    const row = await this.db
+      .selectFrom('grids')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .executeTakeFirst()
+    if (!row) throw new Problem('not_found', 'no such grid, or you may not see it')
+    return row
+  }
+
+  /** How many rows and columns grids of an owner have. */
+  async shapes(
+    owner: string,
+    idlocals: readonly number[],
+  ): Promise<{ idlocal: number; rows: number; columns: number }[]> {
+    const found: { idlocal: number; rows: number; columns: number }[] = []
+    for (const some of inBatches(idlocals)) {
+      const rows = await this.db
+        .selectFrom('grids')
+        .select(['idlocal', 'row_count', 'types'])
+        .where('owner', '=', owner)
+        .where('idlocal', 'in', some)
+        .execute()
+      // One letter for each column.
+      found.push(
+        ...rows.map(({ idlocal, row_count, types }) => ({ idlocal, rows: row_count, columns: types.length })),
+      )
+    }
+    return found
+  }
+
+  /** In column order. */
+  columns(owner: string, idlocal: number): Promise<ColumnRow[]> {
+    return this.db
+      .selectFrom('columns')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .orderBy('position')
+      .execute()
+  }
+
+  /** Columns that are gone and that plots may refer to. */
+  lost(owner: string, idlocal: number): Promise<{ uid: string; name: string }[]> {
+    return this.db
+      .selectFrom('lost_columns')
+      .select(['uid', 'name'])
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .execute()
+  }
+
+  async columnCount(owner: string, idlocal: number): Promise<number> {
+    const { count } = await this.db
+      .selectFrom('columns')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .executeTakeFirstOrThrow()
+    return Number(count)
+  }
+
+  /** Slices by column uid, in row order, of `uids` or of all columns; only the `first` ones of each if given. */
+  async slices(
+    owner: string,
+    idlocal: number,
+    uids?: string[],
+    first?: number,
+  ): Promise<Map<string, SliceRef[]>> {
+    if (uids?.length === 0) return new Map()
+    let select = this.db
+      .selectFrom('slices')
+      .select(SLICE_FIELDS)
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+    if (uids && uids.length <= BATCH) select = select.where('uid', 'in', uids)
+    if (first !== undefined) select = select.where('seq', '<', first)
+    const byColumn = new Map<string, SliceRef[]>()
+    for (const row of await select.orderBy('uid').orderBy('seq').execute())
+      gather(byColumn, row.uid, sliceOf(row))
+    return byColumn
+  }
+
+  /** The rows that are not in a slice yet. Throws `damaged` if a checksum does not match. */
+  async tail(owner: string, idlocal: number): Promise<TailRow[]> {
+    const rows = await this.db
+      .selectFrom('tail')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .orderBy('seq')
+      .execute()
+    for (const row of rows) {
+      if (row.sum !== tailSum(row))
+        throw new Problem(
+          'damaged',
+          `stored bytes are damaged: appended rows of ${owner}:${idlocal} do not match their checksum`,
+        )
+    }
+    return rows
+  }
+}
+
+export class GridWriter extends GridReader {
+  constructor(
+    db: Db,
+    private readonly usage: UsageWriter,
+  ) {
+    super(db)
+  }
+
+  async add(row: Pick<GridRow, 'owner' | 'idlocal' | 'row_count' | 'ragged' | 'types'>): Promise<void> {
+    await this.usage.grow(row.owner, { rows: row.row_count })
+    await this.db
+      .insertInto('grids')
+      .values({
+        ...row,
+        layout: 1,
+        tail_rows: 0,
+        tail_bytes: 0,
+        tail_seq: 0,
+        appended_by: null,
+        appended_since: null,
+      })
+      .execute()
+  }
+
+  /** Holds a grid until a time, unless another change holds it now. Returns whether it is held. */
+  async hold(owner: string, idlocal: number, held_by: string, now: number, until: number): Promise<boolean> {
+    const { numUpdatedRows } = await this.db
+      .updateTable('grids')
+      .set({ held_by, held_until: until })
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where(({ or, eb }) => or([eb('held_until', '<', now), eb('held_by', '=', held_by)]))
+      .executeTakeFirst()
+    return numUpdatedRows > 0n
+  }
+
+  async change(owner: string, idlocal: number, fields: Partial<GridRow>): Promise<void> {
+    if (fields.row_count !== undefined && this.usage.limitsRows(owner)) {
+      const rows = fields.row_count - (await this.get(owner, idlocal)).row_count
+      if (rows > 0) await this.usage.grow(owner, { rows })
+      else this.usage.shrunk(owner)
+    }
+    await this.appended(owner, idlocal, fields)
+  }
+
+  /** Like `change`, after rows were appended whose owner has room for them. */
+  async appended(owner: string, idlocal: number, fields: Partial<GridRow>): Promise<void> {
+    await this.db
+      .updateTable('grids')
+      .set(fields)
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .execute()
+  }
+
+  async addColumns(columns: ColumnRow[]): Promise<void> {
+    for (let k = 0; k < columns.length; k += BATCH) {
+      await breathe()
+      await this.db
+        .insertInto('columns')
+        .values(columns.slice(k, k + BATCH))
+        .execute()
+    }
+  }
+
+  /** Changes a column. Its name and position in earlier epochs stay known. */
+  async changeColumn(
+    { owner, idlocal, epoch }: Epoch,
+    uid: string,
+    fields: Partial<Pick<ColumnRow, 'name' | 'position' | 'type' | 'rows'>>,
+  ): Promise<void> {
+    if (Object.keys(fields).length === 0) return
+    await breathe()
+    if (fields.name !== undefined || fields.position !== undefined) {
+      await this.pastColumns({ owner, idlocal, epoch }, [uid])
+      await this.db
+        .updateTable('columns')
+        .set({ since: epoch })
+        .where('owner', '=', owner)
+        .where('idlocal', '=', idlocal)
+        .where('uid', '=', uid)
+        .where('since', '<', epoch)
+        .execute()
+    }
+    await this.db
+      .updateTable('columns')
+      .set(fields)
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('uid', '=', uid)
+      .execute()
+  }
+
+  /** Changes several columns. Columns that get the same values are changed together. */
+  async changeColumns(
+    owner: string,
+    idlocal: number,
+    changes: readonly { uid: string; fields: Partial<Pick<ColumnRow, 'type' | 'rows'>> }[],
+  ): Promise<void> {
+    const alike = new Map<string, string[]>()
+    for (const { uid, fields } of changes) gather(alike, JSON.stringify(fields), uid)
+    for (const [fields, uids] of alike) {
+      if (fields === '{}') continue
+      for (const some of inBatches(uids)) {
+        await breathe()
+        await this.db
+          .updateTable('columns')
+          .set(JSON.parse(fields) as Partial<ColumnRow>)
+          .where('owner', '=', owner)
+          .where('idlocal', '=', idlocal)
+          .where('uid', 'in', some)
+          .execute()
+      }
+    }
+  }
+
+  /** Remembers the names of columns that are removed: the last `MOST_LOST` of a grid. */
+  async addLost(
+    owner: string,
+    idlocal: number,
+    columns: readonly Pick<ColumnRow, 'uid' | 'name'>[],
+  ): Promise<void> {
+    const rows = columns.slice(0, MOST_LOST).map(({ uid, name }) => ({ owner, idlocal, uid, name }))
+    await this.removeLost(
+      owner,
+      idlocal,
+      rows.map(({ uid }) => uid),
+    )
+    const kept = await this.lost(owner, idlocal)
+    const over = kept.length + rows.length - MOST_LOST
+    if (over > 0)
+      await this.removeLost(
+        owner,
+        idlocal,
+        kept.slice(0, over).map(({ uid }) => uid),
+      )
+    for (const some of inBatches(rows)) await this.db.insertInto('lost_columns').values(some).execute()
+  }
+
+  async removeLost(owner: string, idlocal: number, uids: readonly string[]): Promise<void> {
+    for (const some of inBatches(uids))
+      await this.db
+        .deleteFrom('lost_columns')
+        .where('owner', '=', owner)
+        .where('idlocal', '=', idlocal)
+        .where('uid', 'in', some)
+        .execute()
+  }
+
+  /** Removes columns with their slices. Earlier epochs keep them. */
+  async removeColumns({ owner, idlocal, epoch }: Epoch, uids: readonly string[]): Promise<void> {
+    for (let k = 0; k < uids.length; k += BATCH) {
+      await breathe()
+      const some = uids.slice(k, k + BATCH)
+      await this.pastColumns({ owner, idlocal, epoch }, some)
+      await this.pastSlices({ owner, idlocal, epoch }, (slices) => slices.where('uid', 'in', some))
+      for (const table of ['columns', 'slices'] as const) {
+        await this.db
+          .deleteFrom(table)
+          .where('owner', '=', owner)
+          .where('idlocal', '=', idlocal)
+          .where('uid', 'in', some)
+          .execute()
+      }
+    }
+  }
+
+  /** Adds slices whose blobs are stored. Throws `overloaded` if a blob has been collected meanwhile. */
+  async addSlices({ owner, idlocal, epoch }: Epoch, slices: (SliceRef & { uid: string })[]): Promise<void> {
+    await this.usage.grow(owner, { bytes: slices.reduce((sum, { bytes }) => sum + bytes, 0) })
+    await this.referTo(owner, slices)
+    for (let k = 0; k < slices.length; k += BATCH) {
+      await breathe()
+      const rows = slices
+        .slice(k, k + BATCH)
+        .map((slice) => ({ owner, idlocal, since: epoch, ...rowOf(slice) }))
+      await this.db.insertInto('slices').values(rows).execute()
+    }
+  }
+
+  /** Makes the blobs of slices what rows of an owner refer to. Throws `overloaded` if one has been collected meanwhile. */
+  referTo(owner: string, slices: readonly SliceRef[]): Promise<void> {
+    return refer(
+      this.db,
+      owner,
+      slices.map(({ blob }) => blob),
+    )
+  }
+
+  /** Removes the slices of columns, of each from `seq` on. Earlier epochs keep them. */
+  async removeSlices(of: Epoch, from: readonly { uid: string; seq: number }[]): Promise<void> {
+    const alike = new Map<number, string[]>()
+    for (const { uid, seq } of from) gather(alike, seq, uid)
+    for (const [seq, uids] of alike)
+      for (const some of inBatches(uids)) {
+        await breathe()
+        const chosen = (slices: SomeSlices): SomeSlices =>
+          slices.where('uid', 'in', some).where('seq', '>=', seq)
+        await this.pastSlices(of, chosen)
+        await this.db
+          .deleteFrom('slices')
+          .where('owner', '=', of.owner)
+          .where('idlocal', '=', of.idlocal)
+          .where('uid', 'in', some)
+          .where('seq', '>=', seq)
+          .execute()
+      }
+  }
+
+  /**
+   * Makes `slices` those of a column that has `before`, whose blobs are stored. Slices that are the same at the same
+   * place stay as they are.
+   */
+  async replaceSlices(
+    of: Epoch,
+    uid: string,
+    before: readonly SliceRef[],
+    slices: readonly SliceRef[],
+  ): Promise<void> {
+    const isSame = (k: number): boolean =>
+      before[k].blob.hash === slices[k].blob.hash && before[k].rows === slices[k].rows && before[k].seq === k
+    const common = Math.min(before.length, slices.length)
+    let first = 0
+    while (first < common && isSame(first)) first++
+    let end = common
+    // Where the number of slices is the same, those behind a change can be kept as well.
+    if (before.length === slices.length) while (end > first && isSame(end - 1)) end--
+    else end = Math.max(before.length, slices.length)
+    if (first === end) return
+    const chosen = (rows: SomeSlices): SomeSlices =>
+      rows.where('uid', '=', uid).where('seq', '>=', first).where('seq', '<', end)
+    await this.pastSlices(of, chosen)
+    await this.db
+      .deleteFrom('slices')
+      .where('owner', '=', of.owner)
+      .where('idlocal', '=', of.idlocal)
+      .where('uid', '=', uid)
+      .where('seq', '>=', first)
+      .where('seq', '<', end)
+      .execute()
+    await this.addSlices(
+      of,
+      slices.slice(first, end).map((slice, k) => ({ ...slice, uid, seq: first + k })),
+    )
+  }
+
+  /** Keeps slices for the epochs before this one. Blobs of others are kept for a while: readers may still be using them. */
+  private async pastSlices(
+    { owner, idlocal, epoch }: Epoch,
+    choose: (slices: SomeSlices) => SomeSlices,
+  ): Promise<void> {
+    const own = choose(this.db.selectFrom('slices').where('owner', '=', owner).where('idlocal', '=', idlocal))
+    await this.db
+      .insertInto('past_slices')
+      .columns([...PAST_SLICE, 'until'])
+      .expression(own.where('since', '<', epoch).select([...PAST_SLICE, sql.lit(epoch).as('until')]))
+      .execute()
+    await letGo(this.db, owner, own.where('since', '>=', epoch).select('hash'))
+  }
+
+  /** Keeps the names and positions of columns for the epochs before this one. */
+  private async pastColumns({ owner, idlocal, epoch }: Epoch, uids: readonly string[]): Promise<void> {
+    await this.db
+      .insertInto('past_columns')
+      .columns([...PAST_COLUMN, 'until'])
+      .expression(
+        this.db
+          .selectFrom('columns')
+          .select([...PAST_COLUMN, sql.lit(epoch).as('until')])
+          .where('owner', '=', owner)
+          .where('idlocal', '=', idlocal)
+          .where('uid', 'in', uids)
+          .where('since', '<', epoch),
+      )
+      .execute()
+  }
+
+  async addTail(row: Omit<TailRow, 'sum'>): Promise<void> {
+    await this.db
+      .insertInto('tail')
+      .values({ ...row, sum: tailSum(row) })
+      .execute()
+  }
+
+  /** Removes tail rows up to and including `seq`. */
+  async removeTail(owner: string, idlocal: number, seq: number): Promise<void> {
+    await this.db
+      .deleteFrom('tail')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('seq', '<=', seq)
+      .execute()
+  }
+
+  /** Copies all columns, or those of `uids`, to another file. Slices never change, so they are shared. */
+  async copy(
+    from: { owner: string; idlocal: number },
+    to: { owner: string; idlocal: number },
+    uids?: string[],
+  ): Promise<void> {
+    const all = await this.columns(from.owner, from.idlocal)
+    const columns = all.filter(({ uid }) => !uids || uids.includes(uid))
+    // Count only the copied columns: others may be longer.
+    const row_count = Math.max(0, ...columns.map(({ rows }) => rows))
+    const ragged = columns.some(({ rows }) => rows !== row_count) ? 1 : 0
+    const types = encodeTypes(columns.map(({ type }) => type))
+    await this.add({ ...to, row_count, ragged, types })
+    const { primary_key, checks } = await this.get(from.owner, from.idlocal)
+    const uidsOf = new Set(columns.map(({ uid }) => uid))
+    if (keyOf({ primary_key }).every((uid) => uidsOf.has(uid)))
+      await this.change(to.owner, to.idlocal, { primary_key })
+    if (!uids && checks !== null) await this.change(to.owner, to.idlocal, { checks })
+    await this.addColumns(columns.map((column, position) => ({ ...column, ...to, position, since: 1 })))
+    const slices = await this.slices(from.owner, from.idlocal, uids)
+    await this.addSlices(
+      { ...to, epoch: 1 },
+      [...slices].flatMap(([uid, list]) => list.map((slice) => ({ ...slice, uid }))),
+    )
+  }
+}

@@ -1,0 +1,172 @@
+import { sql } from 'kysely'
+import { Problem } from '../../../contract/errors.ts'
+import type { Engine } from '../engines/engine.ts'
+import type { Db } from '../schema/schema.ts'
+
+/** How long an idempotency key is stored, in ms. See docs/api.md#idempotency. */
+const KEY_LIFETIME = 24 * 3600 * 1000
+
+/** Identifies one write of one caller, so that retries apply once. */
+export interface WriteKey {
+  /** Whose files the write changes. */
+  owner: string
+  caller: string
+  /** The Idempotency-Key header; undefined if none was sent. */
+  key: string | undefined
+  operation: string
+  /** Hash of the request, to detect a different request with the same key. */
+  fingerprint: string
+  /** Checksum of a streamed body; undefined until it has arrived, or without one. */
+  bodySum?: string
+}
+
+/** The fingerprint of a write as stored. */
+export function kept({ fingerprint, bodySum }: WriteKey): string {
+  return bodySum === undefined ? fingerprint : `${fingerprint} ${bodySum}`
+}
+
+/** Whether a stored key was used for the same request. A streamed body is compared once it has arrived. */
+export function sameRequest(write: WriteKey, before: Pick<WriteKey, 'operation' | 'fingerprint'>): boolean {
+  const [fingerprint, bodySum] = before.fingerprint.split(' ')
+  return (
+    write.operation === before.operation &&
+    write.fingerprint === fingerprint &&
+    (write.bodySum === undefined || bodySum === undefined || write.bodySum === bodySum)
+  )
+}
+
+export function otherRequest(): Problem {
+  return new Problem('idempotency_mismatch', 'this Idempotency-Key was used for another request', {
+    hint: 'Use a new key for every new request.',
+  })
+}
+
+/** Results of writes with an idempotency key, stored in the transaction of the write. */
+export class IdempotencyReader {
+  constructor(protected readonly db: Db) {}
+
+  /** The stored result; undefined if the write is new. Throws if the key was used for another request. */
+  async find<T>(write: WriteKey): Promise<{ result: T } | undefined> {
+    const [result] = await this.findAll([write])
+    if (result instanceof Problem) throw result
+    return result === undefined ? undefined : { result: result as T }
+  }
+
+  /** Like `find`, for several writes on one owner's files: per write the result, undefined or a Problem. */
+  async findAll(writes: readonly WriteKey[], now = Date.now()): Promise<unknown[]> {
+    const keys = writes.flatMap(({ key }) => (key === undefined ? [] : [key]))
+    if (keys.length === 0) return writes.map(() => undefined)
+    const rows = await this.db
+      .selectFrom('idempotency')
+      .selectAll()
+      .where('owner', '=', writes[0].owner)
+      .where('key', 'in', keys)
+      .where('created_at', '>=', now - KEY_LIFETIME)
+      .execute()
+    if (rows.length === 0) return writes.map(() => undefined)
+    return writes.map((write) => {
+      const row = rows.find(({ caller, key }) => caller === write.caller && key === write.key)
+      if (!row) return undefined
+      if (!sameRequest(write, row)) return otherRequest()
+      return JSON.parse(row.result)
+    })
+  }
+}
+
+export interface OnceOptions<T> {
+  /** Checks a retry before it gets the stored result: may throw. */
+  onReplay?: (result: T) => unknown
+  /** Whether `work` has changed something. If not, nothing is recorded. The default is always. */
+  applied?: (result: T) => boolean
+  /** Other users whose rows `work` changes, or reads to decide on a change. */
+  owners?: readonly string[]
+}
+
+export class IdempotencyWriter extends IdempotencyReader {
+  /**
+   * Runs `work` once per idempotency key, in the transaction of these writers. A retry gets the stored result,
+   * so the result must be JSON; undefined is stored as null.
+   */
+  async once<T>(write: WriteKey, work: () => Promise<T>, options: OnceOptions<T> = {}): Promise<T> {
+    const before = await this.find<T>(write)
+    if (before) {
+      await options.onReplay?.(before.result)
+      return before.result
+    }
+    const result = await work()
+    if (options.applied?.(result) ?? true) await this.record([{ write, result: result ?? null }])
+    return result
+  }
+
+  async record(writes: { write: WriteKey; result: unknown }[], now = Date.now()): Promise<void> {
+    const rows = writes.flatMap(({ write: { key, ...write }, result }) =>
+      key === undefined
+        ? []
+        : [
+            {
+              owner: write.owner,
+              caller: write.caller,
+              operation: write.operation,
+              fingerprint: kept({ ...write, key }),
+              key,
+              result: JSON.stringify(result),
+              created_at: now,
+            },
+          ],
+    )
+    if (rows.length === 0) return
+    await this.db
+      .insertInto('idempotency')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.columns(['owner', 'key', 'caller']).doUpdateSet(({ ref }) => ({
+          operation: ref('excluded.operation'),
+          fingerprint: ref('excluded.fingerprint'),
+          result: ref('excluded.result'),
+          created_at: ref('excluded.created_at'),
+        })),
+      )
+      .execute()
+  }
+
+  /** Deletes a key, unless it was used again since. */
+  async remove({ owner, key, caller }: StoredKey, before: number): Promise<void> {
+    await this.db
+      .deleteFrom('idempotency')
+      .where('owner', '=', owner)
+      .where('key', '=', key)
+      .where('caller', '=', caller)
+      .where('created_at', '<', before)
+      .execute()
+  }
+}
+
+type StoredKey = Pick<WriteKey, 'owner' | 'caller'> & { key: string }
+
+/** Keys looked at in one transaction. */
+const LOOKED_AT = 2000
+
+/** Removes expired keys, a few at a time: no request waits long. */
+export async function expireKeys(engine: Engine, now = Date.now()): Promise<void> {
+  for (let after: StoredKey | undefined = { owner: '', key: '', caller: '' }; after; ) {
+    const from: StoredKey = after
+    const rows = await engine.read((db) =>
+      db
+        .selectFrom('idempotency')
+        .select(['owner', 'key', 'caller', 'created_at'])
+        .where(sql<boolean>`(owner, key, caller) > (${from.owner}, ${from.key}, ${from.caller})`)
+        .orderBy('owner')
+        .orderBy('key')
+        .orderBy('caller')
+        .limit(LOOKED_AT)
+        .execute(),
+    )
+    const expired = rows.filter(({ created_at }) => created_at < now - KEY_LIFETIME)
+    if (expired.length > 0)
+      await engine.write([], async (db) => {
+        const keys = new IdempotencyWriter(db)
+        for (const key of expired) await keys.remove(key, now - KEY_LIFETIME)
+      })
+    after = rows.length === LOOKED_AT ? rows.at(-1) : undefined
+  }
+}

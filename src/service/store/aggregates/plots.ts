@@ -1,0 +1,282 @@
+import { type Selectable, sql } from 'kysely'
+import { type BlobRef, refer } from '../objects/blobs.ts'
+import { isAmong, type Key } from '../schema/keys.ts'
+import { addReferences, type ReferenceRow, removeReferencers } from '../schema/references.ts'
+import type { Db, Schema } from '../schema/schema.ts'
+import { asFile, type FileRow } from './files.ts'
+import type { UsageWriter } from './usage.ts'
+
+export type ContentRow = Selectable<Schema['contents']>
+
+/** A text that is stored, and its size before compression. */
+export interface Stored {
+  blob: BlobRef
+  bytes: number
+}
+
+/** The text of a row of contents. */
+export function storedOf({ owner, hash, bytes }: Pick<ContentRow, 'owner' | 'hash' | 'bytes'>): Stored {
+  return { blob: { owner, hash }, bytes }
+}
+
+/** What is shown of a plot besides its file. */
+export interface ShownPlot {
+  content: ContentRow
+  /** When its owner joined. */
+  date_joined: number
+}
+
+export type PlotRow = Selectable<Schema['plots']>
+
+export interface PublicPlots {
+  order: 'creation_time' | 'views'
+  descending: boolean
+  minQuality?: number
+  maxQuality?: number
+  after?: Key & { value: number }
+  limit: number
+}
+
+/** The highest quality of a plot. */
+const BEST = 5
+
+/** Plots, contents of files other than grids, and references between files. */
+export class PlotReader {
+  constructor(protected readonly db: Db) {}
+
+  content(owner: string, idlocal: number): Promise<ContentRow | undefined> {
+    return this.db
+      .selectFrom('contents')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .executeTakeFirst()
+  }
+
+  plot(owner: string, idlocal: number): Promise<PlotRow | undefined> {
+    return this.db
+      .selectFrom('plots')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .executeTakeFirst()
+  }
+
+  /**
+   * One page of public plots: one range of an index, or one for each quality that is asked for. Paging is by key, so that new and
+   * deleted plots do not shift pages. `marked`: owners of which folders have to be asked what is in the trash.
+   */
+  async public(
+    { order, descending, minQuality = 0, maxQuality = BEST, after, limit }: PublicPlots,
+    marked: ReadonlySet<string>,
+  ): Promise<FileRow[]> {
+    const direction = sql.raw(descending ? 'desc' : 'asc')
+    const k = sql.ref(order)
+    const sorted = sql`${k} ${direction}, owner ${direction}, idlocal ${direction} limit ${sql.lit(limit)}`
+    const from = after
+      ? sql` and (${k}, owner, idlocal) ${sql.raw(descending ? '<' : '>')} (${after.value}, ${after.owner}, ${after.idlocal})`
+      : sql``
+    const part = (condition: ReturnType<typeof sql>) =>
+      sql`select * from (select files.*, ${k} as k from files where ${condition}filetype = 'plot'
+        and world_readable = 1 and trashed_at is null${from} order by ${sorted}) as p`
+    const lowest = Math.max(0, Math.ceil(minQuality))
+    const highest = Math.min(BEST, Math.floor(maxQuality))
+    const parts = []
+    if (lowest === 0 && highest === BEST) parts.push(part(sql`hidden = 0 and `))
+    else
+      for (let quality = lowest; quality <= highest; quality++)
+        parts.push(part(sql`quality = ${sql.lit(quality)} and hidden = 0 and `))
+    if (parts.length === 0) return []
+    // Plots that are back from the trash, as long as they are not told.
+    if (marked.size > 0)
+      parts.push(
+        part(
+          sql`owner in (${sql.join([...marked])}) and hidden = 1 and quality between ${sql.lit(lowest)} and ${sql.lit(highest)} and `,
+        ),
+      )
+    const { rows } = await sql<FileRow>`select * from (${sql.join(parts, sql` union all `)}) as u
+      order by k ${direction}, owner ${direction}, idlocal ${direction} limit ${sql.lit(limit)}`.execute(
+      this.db,
+    )
+    return rows.map(asFile)
+  }
+
+  /** Public plots picked by an operator, most recently picked first. Does not look at folders. */
+  async picked(limit: number): Promise<FileRow[]> {
+    // The few picked plots first, whatever the query planner thinks.
+    const { rows } =
+      await sql<FileRow>`with picked(owner, idlocal, picked_at) as (select owner, idlocal, picked_at
+        from plots where picked_at is not null order by picked_at desc limit ${sql.lit(limit * 4)})
+      select files.* from picked join files on files.owner = picked.owner and files.idlocal = picked.idlocal
+      where files.world_readable = 1 and files.trashed_at is null
+      order by picked.picked_at desc limit ${sql.lit(limit)}`.execute(this.db)
+    return rows.map(asFile)
+  }
+
+  /** What pages and metadata show of plots, by fid. */
+  async shown(plots: readonly Key[]): Promise<Map<string, ShownPlot>> {
+    if (plots.length === 0) return new Map()
+    const rows = await this.db
+      .selectFrom('contents')
+      .innerJoin('users', 'users.owner', 'contents.owner')
+      .selectAll('contents')
+      .select('users.date_joined')
+      .where(isAmong(plots, 'contents.owner', 'contents.idlocal'))
+      .execute()
+    return new Map(
+      rows.map(({ date_joined, ...content }) => [
+        `${content.owner}:${content.idlocal}`,
+        { content, date_joined },
+      ]),
+    )
+  }
+
+  /** The references of these files of one owner. */
+  referencesOf(owner: string, idlocals: readonly number[]): Promise<ReferenceRow[]> {
+    return this.db
+      .selectFrom('references')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('idlocal', 'in', idlocals)
+      .orderBy('idlocal')
+      .orderBy('to_owner')
+      .orderBy('to_idlocal')
+      .execute()
+  }
+
+  /** Files that reference this one, ordered by id. */
+  async referencersOf(
+    { owner, idlocal }: Key,
+    kind: 'grid' | 'extra' | undefined,
+    after: Key | undefined,
+    backwards: boolean,
+    limit: number,
+  ): Promise<FileRow[]> {
+    const direction = backwards ? 'desc' : 'asc'
+    let select = this.db
+      .selectFrom('referencers')
+      .select(['by_owner', 'by_idlocal'])
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .orderBy('by_owner', direction)
+      .orderBy('by_idlocal', direction)
+      .limit(limit)
+    if (kind) select = select.where('kind', '=', kind)
+    if (after)
+      select = select.where(
+        sql<boolean>`(by_owner, by_idlocal) ${sql.raw(backwards ? '<' : '>')} (${after.owner}, ${after.idlocal})`,
+      )
+    const keys = (await select.execute()).map((row) => ({ owner: row.by_owner, idlocal: row.by_idlocal }))
+    if (keys.length === 0) return []
+    const files = await this.db
+      .selectFrom('files')
+      .selectAll()
+      .where(isAmong(keys, 'owner', 'idlocal'))
+      .orderBy('owner', direction)
+      .orderBy('idlocal', direction)
+      .execute()
+    return files.map(asFile)
+  }
+}
+
+export class PlotWriter extends PlotReader {
+  constructor(
+    db: Db,
+    private readonly usage: UsageWriter,
+  ) {
+    super(db)
+  }
+
+  async setContent({ owner, idlocal }: Key, { blob, bytes }: Stored, media_type: string): Promise<void> {
+    const { hash } = blob
+    await this.usage.grow(owner, { bytes })
+    await refer(this.db, owner, [blob])
+    await this.db
+      .insertInto('contents')
+      .values({ owner, idlocal, hash, bytes, media_type })
+      .onConflict((conflict) =>
+        conflict.columns(['owner', 'idlocal']).doUpdateSet({ hash, bytes, media_type }),
+      )
+      .execute()
+  }
+
+  /** Adds or updates a plot. `data_grid` is unchanged unless given. */
+  async setPlot(owner: string, idlocal: number, quality: number, data_grid?: number): Promise<void> {
+    await this.db
+      .updateTable('files')
+      .set({ quality })
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .execute()
+    await this.db
+      .insertInto('plots')
+      .values({ owner, idlocal, quality, picked_at: null, data_grid: data_grid ?? null })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['owner', 'idlocal'])
+          .doUpdateSet({ quality, ...(data_grid === undefined ? {} : { data_grid }) }),
+      )
+      .execute()
+  }
+
+  async pick(owner: string, idlocal: number, picked_at: number | null): Promise<void> {
+    await this.db
+      .updateTable('plots')
+      .set({ picked_at })
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .execute()
+  }
+
+  async addReference(row: ReferenceRow): Promise<void> {
+    await addReferences(this.db, [row])
+  }
+
+  /** Removes one reference; returns whether there was one. */
+  async removeReference(row: ReferenceRow): Promise<boolean> {
+    const { owner, idlocal, kind, to_owner, to_idlocal } = row
+    const { numDeletedRows } = await this.db
+      .deleteFrom('references')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('kind', '=', kind)
+      .where('to_owner', '=', to_owner)
+      .where('to_idlocal', '=', to_idlocal)
+      .executeTakeFirst()
+    if (numDeletedRows === 0n) return false
+    await removeReferencers(this.db, [row])
+    return true
+  }
+
+  /** Replaces the grids that a plot references. */
+  async setGrids(owner: string, idlocal: number, grids: readonly Key[]): Promise<void> {
+    const before = await this.db
+      .deleteFrom('references')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('kind', '=', 'grid')
+      .returningAll()
+      .execute()
+    await removeReferencers(this.db, before)
+    await addReferences(
+      this.db,
+      grids.map((grid) => ({
+        owner,
+        idlocal,
+        kind: 'grid',
+        to_owner: grid.owner,
+        to_idlocal: grid.idlocal,
+      })),
+    )
+  }
+
+  /** Adds to the view count. This does not count as a change of the file. */
+  async addViews(owner: string, idlocal: number, count: number): Promise<void> {
+    await this.db
+      .updateTable('files')
+      .set(({ eb }) => ({ views: eb('views', '+', count) }))
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .execute()
+  }
+}

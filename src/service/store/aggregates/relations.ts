@@ -1,0 +1,125 @@
+import { sql } from 'kysely'
+import { isAmong, type Key } from '../schema/keys.ts'
+import type { Db } from '../schema/schema.ts'
+import type { CollaboratorRow } from './sharing.ts'
+
+export interface Shared extends Pick<CollaboratorRow, 'kind' | 'name' | 'may_write'> {
+  /** The name of a team as its owner wrote it. */
+  teamName: string | null
+}
+
+/** What there is around a file. */
+export interface Relations {
+  /** Up to `STARS` usernames in order, and how many there are. */
+  stars: { usernames: string[]; count: number }
+  collaborators: Shared[]
+  /** Files that it refers to. */
+  references: Key[]
+  /** Files that refer to it, up to a number. */
+  referencers: Key[]
+}
+
+export const NO_RELATIONS: Relations = {
+  stars: { usernames: [], count: 0 },
+  collaborators: [],
+  references: [],
+  referencers: [],
+}
+
+/** Usernames of stars that are read. All stars are counted. */
+const STARS = 100
+/** Files read that refer to one. /sources lists all. */
+const REFERENCERS = 100
+
+interface Row {
+  what: 'star' | 'collaborator' | 'reference' | 'referencer'
+  owner: string
+  idlocal: number
+  name: string
+  number: number
+  kind: string | null
+  team: string | null
+}
+
+/** A file whose relations are asked for; without the flags, it may have any. */
+type Related = Key & { starred?: number; shared?: number }
+
+export class RelationReader {
+  constructor(private readonly db: Db) {}
+
+  /** What there is around each of these files, with one statement. `referred`: those whose referencers are wanted. */
+  async around(
+    files: readonly Related[],
+    { references = false, referred = [] }: { references?: boolean; referred?: readonly Key[] } = {},
+  ): Promise<Relations[]> {
+    const found = files.map(
+      (): Relations => ({
+        stars: { usernames: [], count: 0 },
+        collaborators: [],
+        references: [],
+        referencers: [],
+      }),
+    )
+    if (files.length === 0) return found
+    const starred = files.filter((file) => file.starred !== 0)
+    const shared = files.filter((file) => file.shared !== 0)
+    const parts = []
+    if (starred.length > 0)
+      parts.push(sql`select 'star' as what, owner, idlocal, username as name, n as number, null as kind, null as team from (
+        select owner, idlocal, username, count(*) over (partition by owner, idlocal) as n,
+          row_number() over (partition by owner, idlocal order by username) as k
+        from stars where ${isAmong(starred, 'owner', 'idlocal')}) as s where k <= ${sql.lit(STARS)}`)
+    if (shared.length > 0)
+      parts.push(sql`select 'collaborator' as what, c.owner, c.idlocal, c.name, c.may_write as number, c.kind, t.name as team
+        from collaborators c left join teams t on c.kind = 'team' and t.name_key = c.name
+        where ${isAmong(shared, 'c.owner', 'c.idlocal')}`)
+    if (references)
+      parts.push(sql`select 'reference' as what, owner, idlocal, to_owner as name, to_idlocal as number, null as kind, null as team
+        from "references"
+        where ${isAmong(files, 'owner', 'idlocal')}`)
+    for (const { owner, idlocal } of referred)
+      parts.push(sql`select * from (
+        select 'referencer' as what, owner, idlocal, by_owner as name, by_idlocal as number,
+          null as kind, null as team from referencers
+        where owner = ${owner} and idlocal = ${idlocal} order by by_owner, by_idlocal limit ${sql.lit(REFERENCERS)}) as r`)
+    if (parts.length === 0) return found
+    const { rows } = await sql<Row>`${sql.join(parts, sql` union all `)}`.execute(this.db)
+    const byKey = new Map(files.map(({ owner, idlocal }, k) => [`${owner}:${idlocal}`, found[k]]))
+    for (const row of rows) add(byKey.get(`${row.owner}:${row.idlocal}`)!, row)
+    for (const one of found) {
+      one.stars.usernames.sort(byBytes)
+      one.collaborators.sort((a, b) => byBytes(b.kind, a.kind) || byBytes(a.name, b.name))
+      for (const list of [one.references, one.referencers])
+        list.sort((a, b) => byBytes(a.owner, b.owner) || a.idlocal - b.idlocal)
+    }
+    return found
+  }
+}
+
+function add(to: Relations, { what, name, number, kind, team }: Row): void {
+  switch (what) {
+    case 'star':
+      to.stars.usernames.push(name)
+      to.stars.count = Number(number)
+      break
+    case 'collaborator':
+      to.collaborators.push({
+        kind: kind as Shared['kind'],
+        name,
+        may_write: Number(number) as Shared['may_write'],
+        teamName: team,
+      })
+      break
+    case 'reference':
+      to.references.push({ owner: name, idlocal: Number(number) })
+      break
+    case 'referencer':
+      to.referencers.push({ owner: name, idlocal: Number(number) })
+      break
+  }
+}
+
+/** In the order of engines, which compare bytes. */
+function byBytes(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,320 @@
+import { randomBytes } from 'node:crypto'
+import { type Selectable, sql } from 'kysely'
+import type { Key } from '../schema/keys.ts'
+import type { Db, MayWrite, Schema } from '../schema/schema.ts'
+import { AccountWriter } from './accounts.ts'
+import type { AuditEventName, Journal } from './audit.ts'
+import { asFile, type FileRow } from './files.ts'
+
+export type CollaboratorRow = Selectable<Schema['collaborators']>
+export type TeamRow = Selectable<Schema['teams']>
+
+/** Access of a user to a file or folder of one owner. */
+export interface Grant {
+  idlocal: number
+  may_write: MayWrite
+}
+
+/** A name that files are shared with: of a user, their e-mail address, or a team that they are in. */
+export type Name = Pick<CollaboratorRow, 'kind' | 'name'>
+
+/** Collaborators, teams, stars. */
+export class SharingReader {
+  private names: { username: string; names: Name[] } | undefined
+
+  constructor(protected readonly db: Db) {}
+
+  collaborators(owner: string, idlocals: readonly number[]): Promise<CollaboratorRow[]> {
+    return this.db
+      .selectFrom('collaborators')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('idlocal', 'in', idlocals)
+      .orderBy('idlocal')
+      .orderBy('kind', 'desc')
+      .orderBy('name')
+      .execute()
+  }
+
+  /**
+   * The grants of `username` on these files, by owner: by username, by e-mail address or as a team member. Grants to
+   * an e-mail address are not converted: the sharer must not learn whose address it is.
+   */
+  async grantsOn(
+    username: string,
+    files: ReadonlyMap<string, ReadonlySet<number>>,
+  ): Promise<Map<string, Grant[]>> {
+    const rows = await this.granted(username)
+      .select('owner')
+      .where(({ or, and, eb }) =>
+        or([...files].map(([owner, ids]) => and([eb('owner', '=', owner), eb('idlocal', 'in', [...ids])]))),
+      )
+      .execute()
+    const grants = new Map<string, Grant[]>()
+    for (const { owner, idlocal, may_write } of rows) {
+      const own = grants.get(owner)
+      if (own) own.push({ idlocal, may_write })
+      else grants.set(owner, [{ idlocal, may_write }])
+    }
+    return grants
+  }
+
+  private granted(username: string) {
+    return this.db
+      .selectFrom('collaborators')
+      .select(['idlocal', 'may_write'])
+      .where(({ or, and, eb, selectFrom }) =>
+        or([
+          and([eb('kind', '=', 'user'), eb('name', '=', username)]),
+          and([
+            eb('kind', '=', 'email'),
+            eb('name', 'in', selectFrom('users').select('email').where('users.owner', '=', username)),
+          ]),
+          and([
+            eb('kind', '=', 'team'),
+            eb('name', 'in', selectFrom('team_members').select('team').where('username', '=', username)),
+          ]),
+        ]),
+      )
+  }
+
+  /** The names that files are shared with a user under. Read once: a reader has one snapshot. */
+  async namesOf(username: string): Promise<Name[]> {
+    if (this.names?.username === username) return this.names.names
+    const { rows } = await sql<Name>`select 'email' as kind, email as name from users
+        where owner = ${username} and email is not null
+      union all select 'team', team from team_members where username = ${username}`.execute(this.db)
+    const names: Name[] = [{ kind: 'user', name: username }, ...rows]
+    this.names = { username, names }
+    return names
+  }
+
+  /**
+   * Files that others have shared with `username`, ordered by id. `marked`: owners of which folders have to be asked
+   * what is in the trash.
+   */
+  async sharedWith(
+    username: string,
+    marked: ReadonlySet<string>,
+    after: Key | undefined,
+    limit: number,
+  ): Promise<FileRow[]> {
+    const names = await this.namesOf(username)
+    const parts = names.map(
+      ({ kind, name }) => sql`select * from (select owner, idlocal from collaborators
+        where kind = ${sql.lit(kind)} and name = ${name} and owner <> ${username} and filename is not null
+        and ${isShown(marked)}${beyond(after)} order by owner, idlocal limit ${sql.lit(limit)}) as p`,
+    )
+    const { rows } = await sql<FileRow>`with page(owner, idlocal) as (
+        select owner, idlocal from (${sql.join(parts, sql` union `)}) as u order by owner, idlocal limit ${sql.lit(limit)})
+      select files.* from page join files on files.owner = page.owner and files.idlocal = page.idlocal
+      order by page.owner, page.idlocal`.execute(this.db)
+    return rows.map(asFile)
+  }
+
+  /** Files that `username` has starred, ordered by id. Does not check read access. */
+  async starredBy(
+    username: string,
+    marked: ReadonlySet<string>,
+    after: Key | undefined,
+    limit: number,
+  ): Promise<FileRow[]> {
+    const { rows } = await sql<FileRow>`select files.* from stars join files
+        on files.owner = stars.owner and files.idlocal = stars.idlocal
+      where stars.username = ${username} and files.trashed_at is null and ${isShown(marked, 'files.')}${beyond(after, 'stars.')}
+      order by stars.owner, stars.idlocal limit ${sql.lit(limit)}`.execute(this.db)
+    return rows.map(asFile)
+  }
+
+  async hasStar(owner: string, idlocal: number, username: string): Promise<boolean> {
+    const rows = await this.db
+      .selectFrom('stars')
+      .select('username')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('username', '=', username)
+      .execute()
+    return rows.length > 0
+  }
+
+  team(key: string): Promise<TeamRow | undefined> {
+    return this.db.selectFrom('teams').selectAll().where('name_key', '=', key).executeTakeFirst()
+  }
+
+  /** Teams `username` owns or is a member of. */
+  teamsOf(username: string): Promise<TeamRow[]> {
+    return this.db
+      .selectFrom('teams')
+      .selectAll()
+      .where(({ or, eb, selectFrom }) =>
+        or([
+          eb('owner', '=', username),
+          eb('name_key', 'in', selectFrom('team_members').select('team').where('username', '=', username)),
+        ]),
+      )
+      .orderBy('owner')
+      .orderBy('name')
+      .execute()
+  }
+
+  async members(team: string): Promise<string[]> {
+    const rows = await this.db
+      .selectFrom('team_members')
+      .select('username')
+      .where('team', '=', team)
+      .orderBy('username')
+      .execute()
+    return rows.map(({ username }) => username)
+  }
+}
+
+export class SharingWriter extends SharingReader {
+  constructor(
+    db: Db,
+    private readonly journal: Journal,
+  ) {
+    super(db)
+  }
+
+  /** Adds a collaborator, or changes their access. */
+  async addCollaborator(
+    row: Pick<CollaboratorRow, 'owner' | 'idlocal' | 'kind' | 'name' | 'may_write'>,
+  ): Promise<void> {
+    const { owner, idlocal, may_write, kind, name } = row
+    this.journal.add({
+      owner,
+      event: 'file.share',
+      fid: `${owner}:${idlocal}`,
+      details: { ...(await this.named(kind, name)), permission: may_write === 1 ? 'write' : 'read' },
+    })
+    await this.note('shared', owner, idlocal)
+    await this.db
+      .insertInto('collaborators')
+      .values({ ...row, added_at: Date.now(), filename: null, filetype: null, parent: null })
+      .onConflict((conflict) =>
+        conflict.columns(['owner', 'idlocal', 'kind', 'name']).doUpdateSet({ may_write }),
+      )
+      .execute()
+  }
+
+  /** Who has a grant, as people know them. */
+  private async named(kind: CollaboratorRow['kind'], name: string): Promise<Record<string, string>> {
+    const team = kind === 'team' ? await this.team(name) : undefined
+    return { [kind]: team ? `${team.owner}/${team.name}` : name }
+  }
+
+  /** Notes that a file has stars or is shared. It may go on saying so when it has none any more. */
+  private async note(what: 'starred' | 'shared', owner: string, idlocal: number): Promise<void> {
+    await this.db
+      .updateTable('files')
+      .set({ [what]: 1 })
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where(what, '=', 0)
+      .execute()
+  }
+
+  async removeCollaborator(
+    owner: string,
+    idlocal: number,
+    kind: CollaboratorRow['kind'],
+    name: string,
+  ): Promise<void> {
+    this.journal.add({
+      owner,
+      event: 'file.unshare',
+      fid: `${owner}:${idlocal}`,
+      details: await this.named(kind, name),
+    })
+    await this.db
+      .deleteFrom('collaborators')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('kind', '=', kind)
+      .where('name', '=', name)
+      .execute()
+  }
+
+  async addStar(owner: string, idlocal: number, username: string): Promise<void> {
+    await new AccountWriter(this.db, this.journal).assertUser(username)
+    await this.note('starred', owner, idlocal)
+    await this.db
+      .insertInto('stars')
+      .values({ owner, idlocal, username, starred_at: Date.now() })
+      .onConflict((conflict) => conflict.columns(['owner', 'idlocal', 'username']).doNothing())
+      .execute()
+  }
+
+  async removeStar(owner: string, idlocal: number, username: string): Promise<void> {
+    await this.db
+      .deleteFrom('stars')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('username', '=', username)
+      .execute()
+  }
+
+  /** Adds a team. Its key is random: what a team of the name had before it was deleted is not shared with it. */
+  async addTeam(name: string, owner: string): Promise<TeamRow> {
+    await new AccountWriter(this.db, this.journal).assertUser(owner)
+    const row = {
+      name_key: randomBytes(12).toString('hex'),
+      name,
+      owner,
+      created_at: Date.now(),
+    }
+    await this.db.insertInto('teams').values(row).execute()
+    this.journal.add({ owner, event: 'team.create', details: { team: name } })
+    return row
+  }
+
+  private async noteTeam(event: AuditEventName, key: string, member?: string): Promise<void> {
+    const team = await this.team(key)
+    if (team)
+      this.journal.add({
+        owner: team.owner,
+        event,
+        details: { team: team.name, ...(member !== undefined && { member }) },
+      })
+  }
+
+  /** Removes a team, its memberships and its grants. */
+  async removeTeam(team: string): Promise<void> {
+    await this.noteTeam('team.delete', team)
+    await this.db.deleteFrom('teams').where('name_key', '=', team).execute()
+    await this.db.deleteFrom('team_members').where('team', '=', team).execute()
+    await this.db.deleteFrom('collaborators').where('kind', '=', 'team').where('name', '=', team).execute()
+  }
+
+  async addMember(team: string, username: string): Promise<void> {
+    await new AccountWriter(this.db, this.journal).assertUser(username)
+    await this.noteTeam('team.member.add', team, username)
+    await this.db
+      .insertInto('team_members')
+      .values({ team, username })
+      .onConflict((conflict) => conflict.columns(['team', 'username']).doNothing())
+      .execute()
+  }
+
+  async removeMember(team: string, username: string): Promise<void> {
+    await this.noteTeam('team.member.remove', team, username)
+    await this.db
+      .deleteFrom('team_members')
+      .where('team', '=', team)
+      .where('username', '=', username)
+      .execute()
+  }
+}
+
+/** Whether a file is in no folder of the trash; of some owners it is not known. */
+function isShown(marked: ReadonlySet<string>, table = '') {
+  const hidden = sql.ref(`${table}hidden`)
+  if (marked.size === 0) return sql`${hidden} = 0`
+  return sql`(${hidden} = 0 or ${sql.ref(`${table}owner`)} in (${sql.join([...marked])}))`
+}
+
+/** What comes after a file in the order of ids. */
+function beyond(after: Key | undefined, table = '') {
+  if (!after) return sql``
+  return sql` and (${sql.ref(`${table}owner`)}, ${sql.ref(`${table}idlocal`)}) > (${after.owner}, ${after.idlocal})`
+}

@@ -1,0 +1,224 @@
+import { sql } from 'kysely'
+import { counted } from '../../../contract/closest.ts'
+import { Problem } from '../../../contract/errors.ts'
+import { bytesText, type Limits } from '../../../contract/limits.ts'
+import type { Engine } from '../engines/engine.ts'
+import type { Db } from '../schema/schema.ts'
+import { PLACES } from './counts.ts'
+
+/**
+ * What a user stores. Files count also in the trash; rows are those of the present versions; bytes are those of values
+ * and figures before compression, also of earlier versions, and of metadata.
+ */
+export interface Usage {
+  files: number
+  rows: number
+  bytes: number
+}
+
+/** What a user may store; null for as much as they like. */
+export type Quota = { [what in keyof Usage]: number | null }
+
+const UNITS = ['files', 'rows', 'bytes'] as const
+
+/** The text of a file without metadata. */
+export const NO_METADATA = '{}'
+
+/** How long quotas are kept before they are read again, in ms. */
+const FRESH_MS = 2_000
+/** How long what was measured holds, with what was added since, in ms. */
+const MEASURED_MS = 1_000
+const MOST_KNOWN = 10_000
+
+interface Known extends Usage {
+  until: number
+  /** The user was refused: what they have is not measured again before `until`. */
+  isRefused?: boolean
+}
+
+/** Quotas of users, and what this process knows of their use. */
+export class Quotas {
+  private given: ReadonlyMap<string, Quota> = new Map()
+  private readUntil = 0
+  private reading: Promise<void> | undefined
+  private readonly known = new Map<string, Known>()
+  private readonly common: Quota | undefined
+
+  constructor(
+    private readonly engine: Engine,
+    limits: Limits,
+  ) {
+    const { user_files, user_rows, user_bytes } = limits
+    const common = { files: user_files || null, rows: user_rows || null, bytes: user_bytes || null }
+    if (UNITS.some((unit) => common[unit] !== null)) this.common = common
+  }
+
+  /** Reads the quotas again if that was long ago. */
+  async refresh(): Promise<void> {
+    if (performance.now() < this.readUntil) return
+    this.reading ??= this.read().finally(() => {
+      this.reading = undefined
+    })
+    await this.reading
+  }
+
+  private async read(): Promise<void> {
+    const rows = await this.engine
+      .read((db) => db.selectFrom('user_quotas').selectAll().execute())
+      .catch(() => undefined)
+    // Without the database, writes fail by themselves.
+    if (!rows) return
+    this.given = new Map(rows.map(({ owner, ...quota }) => [owner, quota]))
+    this.readUntil = performance.now() + FRESH_MS
+  }
+
+  /** The quota of a user; undefined without one. */
+  of(owner: string): Quota | undefined {
+    return this.given.get(owner) ?? this.common
+  }
+
+  /** Whether a user has a quota of their own. */
+  hasOwn(owner: string): boolean {
+    return this.given.has(owner)
+  }
+
+  /** What a user had when it was last measured, and what was added since. */
+  usage(owner: string): Known | undefined {
+    const known = this.known.get(owner)
+    return known && known.until > performance.now() ? known : undefined
+  }
+
+  measured(owner: string, usage: Usage, isRefused: boolean): void {
+    if (this.known.size >= MOST_KNOWN) this.known.clear()
+    this.known.set(owner, { ...usage, until: performance.now() + MEASURED_MS, isRefused })
+  }
+
+  /** Something of a user was removed, or their quota changed. */
+  forget(owner: string): void {
+    this.known.delete(owner)
+  }
+
+  changed(): void {
+    this.readUntil = 0
+    this.known.clear()
+  }
+}
+
+/** Reads and checks what users store. */
+export class UsageReader {
+  constructor(
+    protected readonly db: Db,
+    protected readonly quotas: Quotas,
+  ) {}
+
+  /** The quota of a user, with nulls for what is not limited. */
+  quota(owner: string): Quota {
+    return this.quotas.of(owner) ?? { files: null, rows: null, bytes: null }
+  }
+
+  /** Returns how much a user stores. Reads every file and slice of the user. */
+  async of(owner: string): Promise<Usage> {
+    const { rows } = await sql<{ [unit in keyof Usage]: number | null }>`select
+      (select sum(files) from file_counts where owner = ${owner}
+        and place in (${PLACES.shown}, ${PLACES.hidden}, ${PLACES.trashed})) as files,
+      coalesce((select sum(row_count) from grids where owner = ${owner}), 0)
+        + coalesce((select sum(row_count) from versions where owner = ${owner} and version < 0), 0) as rows,
+      coalesce((select sum(bytes) from slices where owner = ${owner}), 0)
+        + coalesce((select sum(bytes) from past_slices where owner = ${owner}), 0)
+        + coalesce((select sum(tail_bytes) from grids where owner = ${owner}), 0)
+        + coalesce((select sum(bytes) from contents where owner = ${owner}), 0)
+        + coalesce((select sum(bytes) from versions where owner = ${owner} and hash is not null), 0)
+        + coalesce((select sum(octet_length(metadata)) from files
+          where owner = ${owner} and metadata <> ${NO_METADATA}), 0) as bytes`.execute(this.db)
+    const [{ files, rows: count, bytes }] = rows
+    return { files: Number(files ?? 0), rows: Number(count ?? 0), bytes: Number(bytes ?? 0) }
+  }
+
+  /** Files of a user, also in the trash. One look. */
+  async files(owner: string): Promise<number> {
+    const { files } = await this.db
+      .selectFrom('file_counts')
+      .select(({ fn }) => fn.sum<number | null>('files').as('files'))
+      .where('owner', '=', owner)
+      .where('place', 'in', [PLACES.shown, PLACES.hidden, PLACES.trashed])
+      .executeTakeFirstOrThrow()
+    return Number(files ?? 0)
+  }
+}
+
+export class UsageWriter extends UsageReader {
+  /** Whether rows of a user are limited. */
+  limitsRows(owner: string): boolean {
+    return (this.quotas.of(owner)?.rows ?? null) !== null
+  }
+
+  /**
+   * Before something is stored: throws `quota_exceeded` if the user has no room for it. `unwritten`: what was asked for
+   * in the same transaction and is not in the tables yet.
+   */
+  async grow(owner: string, growth: Partial<Usage>, unwritten: Partial<Usage> = {}): Promise<void> {
+    const quota = this.quotas.of(owner)
+    if (!quota || UNITS.every((unit) => quota[unit] === null || !growth[unit])) return
+    const known = this.quotas.usage(owner)
+    if (known) {
+      const over = exceeded(quota, growth, known)
+      if (!over) {
+        for (const unit of UNITS) known[unit] += growth[unit] ?? 0
+        return
+      }
+      if (known.isRefused) throw over
+    }
+    const usage = await this.of(owner)
+    for (const unit of UNITS) usage[unit] += unwritten[unit] ?? 0
+    const over = exceeded(quota, growth, usage)
+    if (!over) for (const unit of UNITS) usage[unit] += growth[unit] ?? 0
+    this.quotas.measured(owner, usage, over !== undefined)
+    if (over) throw over
+  }
+
+  /** Before the metadata of a file are replaced. */
+  async growMetadata(owner: string, after: string, before = NO_METADATA): Promise<void> {
+    const bytesOf = (text: string): number => (text === NO_METADATA ? 0 : Buffer.byteLength(text))
+    const bytes = bytesOf(after) - bytesOf(before)
+    if (bytes > 0) await this.grow(owner, { bytes })
+    else if (bytes < 0) this.shrunk(owner)
+  }
+
+  /** After something was removed. */
+  shrunk(owner: string): void {
+    this.quotas.forget(owner)
+  }
+
+  /** Sets the quota of a user; undefined for that of all users. */
+  async setQuota(owner: string, quota: Quota | undefined): Promise<void> {
+    await this.db.deleteFrom('user_quotas').where('owner', '=', owner).execute()
+    if (quota)
+      await this.db
+        .insertInto('user_quotas')
+        .values({ owner, ...quota })
+        .execute()
+    this.quotas.changed()
+  }
+}
+
+/** What makes room. */
+const ROOM: Readonly<Record<(typeof UNITS)[number], string>> = {
+  files: 'Delete files permanently.',
+  rows: 'Delete grids permanently, or rows.',
+  bytes: 'Delete files permanently, or forget earlier versions.',
+}
+
+function exceeded(quota: Quota, growth: Partial<Usage>, usage: Usage): Problem | undefined {
+  for (const unit of UNITS) {
+    const [most, more] = [quota[unit], growth[unit]]
+    if (most === null || !more || usage[unit] + more <= most) continue
+    const text = (count: number): string =>
+      unit === 'bytes' ? bytesText(count) : counted(count, unit.slice(0, -1))
+    return new Problem(
+      'quota_exceeded',
+      `there is no room for ${text(more)}: the quota is ${text(most)}, and ${text(usage[unit])} are in use`,
+      { hint: `${ROOM[unit]} An administrator can change the quota: gridline admin user quota NAME` },
+    )
+  }
+  return undefined
+}

@@ -1,0 +1,355 @@
+import { type Selectable, sql } from 'kysely'
+import { letGo, refer } from '../objects/blobs.ts'
+import type { Key } from '../schema/keys.ts'
+import type { Db, Schema } from '../schema/schema.ts'
+import { type Epoch, rowOf, SLICE_FIELDS, type SliceRef, sliceOf } from './grids.ts'
+import type { UsageWriter } from './usage.ts'
+
+/** Rows per statement. */
+const BATCH = 1000
+
+export type VersionRow = Selectable<Schema['versions']>
+
+/** A column as it was in an earlier epoch. */
+export interface PastColumn {
+  uid: string
+  name: string
+  position: number
+}
+
+/** What is known of a version when it begins. */
+export type NewVersion = Pick<
+  VersionRow,
+  'owner' | 'idlocal' | 'version' | 'epoch' | 'made_by' | 'operation'
+> &
+  Partial<VersionRow>
+
+const NOTHING: Omit<
+  VersionRow,
+  'owner' | 'idlocal' | 'version' | 'epoch' | 'made_at' | 'made_by' | 'operation'
+> = {
+  source: null,
+  message: null,
+  of_version: null,
+  row_count: null,
+  ragged: null,
+  types: null,
+  rows_added: null,
+  rows_removed: null,
+  rows_changed: null,
+  columns_added: null,
+  columns_removed: null,
+  columns_changed: null,
+  hash: null,
+  bytes: null,
+  grids: null,
+  kept_at: null,
+  kept_name: null,
+}
+
+/** Versions of the content of grids and plots, and the slices and columns of earlier ones. */
+export class VersionReader {
+  constructor(protected readonly db: Db) {}
+
+  get(owner: string, idlocal: number, version: number): Promise<VersionRow | undefined> {
+    return this.of(owner, idlocal).where('version', '=', version).executeTakeFirst()
+  }
+
+  /** The newest first, before a version. */
+  list(owner: string, idlocal: number, before: number | undefined, limit: number): Promise<VersionRow[]> {
+    let select = this.of(owner, idlocal).where('version', '>', 0).orderBy('version', 'desc').limit(limit)
+    if (before !== undefined) select = select.where('version', '<', before)
+    return select.execute()
+  }
+
+  /** The version at a time: the last one made by then. */
+  at(owner: string, idlocal: number, time: number): Promise<VersionRow | undefined> {
+    return this.of(owner, idlocal)
+      .where('version', '>', 0)
+      .where('made_at', '<=', time)
+      .orderBy('version', 'desc')
+      .limit(1)
+      .executeTakeFirst()
+  }
+
+  /** The version that was kept with a name. */
+  named(owner: string, idlocal: number, name: string): Promise<VersionRow | undefined> {
+    return this.of(owner, idlocal).where('kept_name', '=', name).executeTakeFirst()
+  }
+
+  /** The content of the drafts of a grid: versions with negative numbers. */
+  draftsOf(owner: string, idlocal: number): Promise<VersionRow[]> {
+    return this.of(owner, idlocal).where('version', '<', 0).execute()
+  }
+
+  /** The columns in an epoch before the present one, in their order. */
+  async columnsIn({ owner, idlocal, epoch }: Epoch): Promise<PastColumn[]> {
+    const fields = ['uid', 'name', 'position'] as const
+    const present = await this.db
+      .selectFrom('columns')
+      .select(fields)
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('since', '<=', epoch)
+      .execute()
+    const past = await this.db
+      .selectFrom('past_columns')
+      .select(fields)
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('since', '<=', epoch)
+      .where('until', '>', epoch)
+      .execute()
+    return [...present, ...past].sort((a, b) => a.position - b.position)
+  }
+
+  /** The slices in an epoch before the present one, by column, in the order of their rows. */
+  async slicesIn({ owner, idlocal, epoch }: Epoch): Promise<Map<string, SliceRef[]>> {
+    const present = await this.db
+      .selectFrom('slices')
+      .select(SLICE_FIELDS)
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('since', '<=', epoch)
+      .execute()
+    const past = await this.db
+      .selectFrom('past_slices')
+      .select(SLICE_FIELDS)
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('since', '<=', epoch)
+      .where('until', '>', epoch)
+      .execute()
+    const byColumn = new Map<string, SliceRef[]>()
+    for (const row of [...present, ...past].sort((a, b) => a.seq - b.seq)) {
+      const list = byColumn.get(row.uid)
+      if (list) list.push(sliceOf(row))
+      else byColumn.set(row.uid, [sliceOf(row)])
+    }
+    return byColumn
+  }
+
+  /**
+   * Files with more than one version among the next versions after a file; in order. `last`: after which file to go on;
+   * undefined at the end. What a step costs does not grow with the files that have only one.
+   */
+  async filesWithHistory(after: Key, limit: number): Promise<{ files: Key[]; last: Key | undefined }> {
+    const rows = await this.db
+      .selectFrom('versions')
+      .select(['owner', 'idlocal'])
+      .where(sql<boolean>`(owner, idlocal) > (${after.owner}, ${after.idlocal})`)
+      .orderBy('owner')
+      .orderBy('idlocal')
+      .limit(limit)
+      .execute()
+    const last = rows.at(-1)
+    if (rows.length < limit || !last) return { files: severalOf(rows), last: undefined }
+    // Of the last file there may be more versions.
+    const whole = rows.filter(({ owner, idlocal }) => owner !== last.owner || idlocal !== last.idlocal)
+    return { files: [...severalOf(whole), last], last }
+  }
+
+  private of(owner: string, idlocal: number) {
+    return this.db
+      .selectFrom('versions')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+  }
+}
+
+/** The bytes of slices before compression. */
+function bytesOf(slices: readonly SliceRef[]): number {
+  return slices.reduce((sum, { bytes }) => sum + bytes, 0)
+}
+
+export class VersionWriter extends VersionReader {
+  constructor(
+    db: Db,
+    private readonly usage: UsageWriter,
+    /** What versions that begin with these writes say. */
+    readonly message?: string,
+  ) {
+    super(db)
+  }
+
+  async add(row: NewVersion): Promise<void> {
+    await this.db
+      .insertInto('versions')
+      .values({ ...NOTHING, made_at: Date.now(), message: this.message ?? null, ...row })
+      .execute()
+  }
+
+  /** Changes a version. Returns whether it is there. */
+  async change(
+    { owner, idlocal, version }: Pick<VersionRow, 'owner' | 'idlocal' | 'version'>,
+    fields: Partial<VersionRow>,
+  ): Promise<boolean> {
+    const { numUpdatedRows } = await this.db
+      .updateTable('versions')
+      .set(fields)
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('version', '=', version)
+      .executeTakeFirst()
+    return numUpdatedRows > 0n
+  }
+
+  /**
+   * Removes versions, and the slices and columns that no other one has. Never the present one. Their blobs are kept for a
+   * while: readers may still be using them. `unlessKept`: not those that have been kept meanwhile.
+   */
+  async remove(
+    owner: string,
+    idlocal: number,
+    versions: readonly number[],
+    unlessKept = false,
+  ): Promise<number> {
+    let removed = 0
+    for (let k = 0; k < versions.length; k += BATCH)
+      removed += await this.removeSome(owner, idlocal, versions.slice(k, k + BATCH), unlessKept)
+    if (removed > 0) await this.prune(owner, idlocal)
+    return removed
+  }
+
+  private async removeSome(
+    owner: string,
+    idlocal: number,
+    versions: readonly number[],
+    unlessKept: boolean,
+  ): Promise<number> {
+    const file = await this.db
+      .selectFrom('files')
+      .select('content_version')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .executeTakeFirst()
+    const gone = versions.filter((version) => version !== file?.content_version)
+    if (gone.length === 0) return 0
+    let chosen = this.db
+      .selectFrom('versions')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('version', 'in', gone)
+    if (unlessKept) chosen = chosen.where('kept_at', 'is', null)
+    await letGo(
+      this.db,
+      owner,
+      chosen.where('hash', 'is not', null).select(({ ref }) => ref('hash').$notNull().as('hash')),
+    )
+    let removal = this.db
+      .deleteFrom('versions')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('version', 'in', gone)
+    if (unlessKept) removal = removal.where('kept_at', 'is', null)
+    const { numDeletedRows } = await removal.executeTakeFirst()
+    return Number(numDeletedRows)
+  }
+
+  /**
+   * Adds the content of a draft, as a version whose number and epoch no other one has: below zero.
+   * Returns its number.
+   */
+  async addDraft(
+    row: Omit<NewVersion, 'version' | 'epoch'>,
+    columns: readonly { uid: string; name: string; slices: readonly SliceRef[] }[],
+  ): Promise<number> {
+    const { owner, idlocal } = row
+    await this.usage.grow(owner, {
+      rows: row.row_count ?? 0,
+      bytes: bytesOf(columns.flatMap(({ slices: own }) => own)),
+    })
+    const version = Math.min(0, ...(await this.draftsOf(owner, idlocal)).map((one) => one.version)) - 1
+    await this.add({ ...row, version, epoch: version })
+    const span = { owner, idlocal, since: version, until: version + 1 }
+    for (let k = 0; k < columns.length; k += BATCH)
+      await this.db
+        .insertInto('past_columns')
+        .values(
+          columns.slice(k, k + BATCH).map(({ uid, name }, n) => ({ ...span, uid, name, position: k + n })),
+        )
+        .execute()
+    const slices = columns.flatMap(({ uid, slices: own }) =>
+      own.map((slice, seq) => ({ ...rowOf({ ...slice, uid, seq }), ...span })),
+    )
+    await refer(
+      this.db,
+      owner,
+      columns.flatMap(({ slices: own }) => own.map(({ blob }) => blob)),
+    )
+    for (let k = 0; k < slices.length; k += BATCH)
+      await this.db
+        .insertInto('past_slices')
+        .values(slices.slice(k, k + BATCH))
+        .execute()
+    return version
+  }
+
+  /** Adds slices that a kept version of a plot shows. */
+  async addKept(
+    { owner, idlocal, version }: Pick<VersionRow, 'owner' | 'idlocal' | 'version'>,
+    slices: readonly (SliceRef & { uid: string })[],
+  ): Promise<void> {
+    await this.usage.grow(owner, { bytes: bytesOf(slices) })
+    const span = { owner, idlocal, since: version, until: version + 1 }
+    await refer(
+      this.db,
+      owner,
+      slices.map(({ blob }) => blob),
+    )
+    for (let k = 0; k < slices.length; k += BATCH)
+      await this.db
+        .insertInto('past_slices')
+        .values(slices.slice(k, k + BATCH).map((slice) => ({ ...rowOf(slice), ...span })))
+        .execute()
+  }
+
+  /** Removes the slices of a version of a plot that is not kept any more. */
+  async removeKept({ owner, idlocal, version }: VersionRow): Promise<void> {
+    const own = this.db
+      .selectFrom('past_slices')
+      .select('hash')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('since', '=', version)
+    await letGo(this.db, owner, own)
+    await this.db
+      .deleteFrom('past_slices')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('since', '=', version)
+      .execute()
+  }
+
+  /** Removes the past slices and columns that no version has any more. */
+  private async prune(owner: string, idlocal: number): Promise<void> {
+    const unused = (table: 'past_slices' | 'past_columns') =>
+      sql<boolean>`not exists (select 1 from versions where versions.owner = ${sql.ref(`${table}.owner`)} and versions.idlocal = ${sql.ref(`${table}.idlocal`)} and versions.epoch >= ${sql.ref(`${table}.since`)} and versions.epoch < ${sql.ref(`${table}.until`)})`
+    await letGo(
+      this.db,
+      owner,
+      this.db
+        .selectFrom('past_slices')
+        .select('hash')
+        .where('owner', '=', owner)
+        .where('idlocal', '=', idlocal)
+        .where(unused('past_slices')),
+    )
+    for (const table of ['past_slices', 'past_columns'] as const)
+      await this.db
+        .deleteFrom(table)
+        .where('owner', '=', owner)
+        .where('idlocal', '=', idlocal)
+        .where(unused(table))
+        .execute()
+  }
+}
+
+/** The files that are there several times, one after the other. */
+function severalOf(rows: readonly Key[]): Key[] {
+  return rows.filter(({ owner, idlocal }, k) => {
+    const isAs = (other: Key | undefined): boolean => other?.owner === owner && other.idlocal === idlocal
+    return isAs(rows[k + 1]) && !isAs(rows[k - 1])
+  })
+}

@@ -1,0 +1,486 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
+import { createRequire, isBuiltin } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely'
+import { Problem } from '../../../contract/errors.ts'
+import { breathe } from '../../../json/index.ts'
+import type { Db, Schema } from '../schema/schema.ts'
+import { type Engine, EngineStats } from './engine.ts'
+import { releaseSpace, reserveSpace } from './sqlite-reserve.ts'
+
+type Value = string | number | bigint | null | Uint8Array
+interface Statement {
+  all(...parameters: Value[]): unknown[]
+  run(...parameters: Value[]): { changes: number | bigint; lastInsertRowid: number | bigint }
+}
+
+export interface Database {
+  exec(sql: string): void
+  prepare(sql: string): Statement
+  close(): void
+}
+
+/** node:sqlite if available, otherwise a package with the same interface and a bundled binary. */
+function sqliteModule(): { DatabaseSync: new (file: string, options?: object) => Database } {
+  const require = createRequire(import.meta.url)
+  if (!isBuiltin('node:sqlite')) {
+    // The binary itself, where npm puts it: the package would look for one that was compiled here, and finding the
+    // package takes as long as opening the database.
+    const name = '@photostructure/sqlite'
+    const { platform, arch } = process
+    const binary = join(name, 'prebuilds', `${platform}-${arch}`, '@photostructure+sqlite.glibc.node')
+    for (const modules of ['../node_modules', '../..']) {
+      const file = fileURLToPath(new URL(`${modules}/${binary}`, import.meta.url))
+      try {
+        if (existsSync(file)) return require(file)
+      } catch {
+        // Another C library.
+      }
+    }
+    return require(name)
+  }
+  // Suppress the ExperimentalWarning of Node 22 and 24. The interface used here has been stable.
+  const { emitWarning } = process
+  process.emitWarning = () => {}
+  try {
+    return require('node:sqlite')
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
+
+/** Opens a connection to a database file, for maintenance of the file. */
+export function openDatabase(file: string): Database {
+  const { DatabaseSync } = sqliteModule()
+  const database = new DatabaseSync(file)
+  database.exec('PRAGMA busy_timeout = 10000')
+  return database
+}
+
+const READERS = 4
+const GROUP = 256
+const STATEMENTS = 300
+
+/**
+ * Makes the database and the files next to it readable by their owner only. SQLite creates further files with
+ * the mode of the database.
+ */
+export function makePrivate(file: string): void {
+  if (file === ':memory:') return
+  try {
+    makeFolder(dirname(file))
+    if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
+  } catch (error) {
+    throw notCreated(file, error)
+  }
+  assertDatabase(file)
+  for (const path of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) {
+    try {
+      if (existsSync(path)) chmodSync(path, 0o600)
+    } catch {
+      // Not our file: leave its mode unchanged.
+    }
+  }
+}
+
+const MAGIC = 'SQLite format 3\0'
+
+/** Throws unless a file is a database of SQLite, or empty: what is somebody else's is not touched. */
+function assertDatabase(file: string): void {
+  const wrong = (what: string): Problem =>
+    new Problem('usage', `--database sqlite:${file}: ${what}`, {
+      hint: 'Name a file of Gridline, or one that does not exist.',
+    })
+  if (!statSync(file).isFile()) throw wrong('this is not a file')
+  let first: Buffer
+  try {
+    const descriptor = openSync(file, 'r')
+    try {
+      const bytes = Buffer.alloc(MAGIC.length)
+      first = bytes.subarray(0, readSync(descriptor, bytes))
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch (error) {
+    throw wrong(`it cannot be read: ${REASONS[(error as NodeJS.ErrnoException).code ?? ''] ?? error}`)
+  }
+  if (first.length > 0 && first.toString('latin1') !== MAGIC) throw wrong('this is not a database of SQLite')
+}
+
+/** Creates a folder and those above it. Where the system refuses to, the recursive `mkdir` of Node.js may never end. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return
+  makeFolder(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // Another process was faster.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
+const REASONS: Record<string, string> = {
+  ENOENT: 'there is no such folder',
+  ENOTDIR: 'a part of the path is a file',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+}
+
+function notCreated(file: string, error: unknown): Problem {
+  const { code = '', message } = error as NodeJS.ErrnoException
+  return new Problem(
+    code === 'ENOSPC' ? 'disk_full' : 'failed',
+    `${file} cannot be created: ${REASONS[code] ?? message}`,
+    {
+      hint: 'Set GRIDLINE_HOME to a folder that you can write to, or name another --database.',
+    },
+  )
+}
+
+/** SQLite in WAL mode, in this process: one writer with group commit, and a few readers. */
+export function sqliteEngine(file: string, options: { maxPages?: number } = {}): Engine {
+  try {
+    return openEngine(file, options)
+  } catch (error) {
+    throw asProblem(error)
+  }
+}
+
+function openEngine(file: string, options: { maxPages?: number }): Engine {
+  makePrivate(file)
+  const stats = new EngineStats()
+  const open = (): Connection => new Connection(openDatabase(file), stats)
+  const writer = open()
+  writer.database.exec('PRAGMA page_size = 4096')
+  writer.database.exec('PRAGMA journal_mode = WAL')
+  writer.database.exec('PRAGMA synchronous = FULL')
+  // 2000 pages (8 MB): a checkpoint blocks the event loop, and smaller ones cost no more in total.
+  writer.database.exec('PRAGMA wal_autocheckpoint = 2000')
+  if (options.maxPages) writer.database.exec(`PRAGMA max_page_count = ${options.maxPages}`)
+  const writes = new WriteQueue(writer, stats, file)
+  const readers = new ReaderPool(open)
+  stats.connections = () => readers.connections
+  const engine: Engine = {
+    name: 'sqlite',
+    stats,
+    types: { text: sql`text`, int: sql`integer`, bytes: sql`blob` },
+    groupsWritesAcrossOwners: true,
+    read: (work) => {
+      stats.reads++
+      return readers.run(work)
+    },
+    // One writer: no other write runs beside it.
+    write: (_, work, options) => (options?.frees ? writes.free(work) : writes.add(work, true)),
+    writeDeferred: (work) => writes.add(work, false),
+    // One process and one writer: there are no connections to share out.
+    lane: () => engine,
+    migrate: (work) => writes.add(work, true),
+    maintain: () =>
+      writes.alone((database) => {
+        database.exec('PRAGMA analysis_limit = 1000')
+        database.exec('PRAGMA optimize = 0x10002')
+      }),
+    check: () =>
+      writes.alone((database) =>
+        (database.prepare('PRAGMA integrity_check(100)').all() as { integrity_check: string }[])
+          .map(({ integrity_check }) => integrity_check)
+          .filter((text) => text !== 'ok')
+          .map((text) => `the database file: ${text}`),
+      ),
+    compact: () =>
+      writes.alone((database) => {
+        try {
+          database.exec('VACUUM')
+        } finally {
+          // Also if there was no room: the log then holds what was removed, and the part that was written.
+          database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all()
+        }
+      }),
+    async close() {
+      await writes.idle()
+      readers.close()
+      writer.database.close()
+    },
+  }
+  return engine
+}
+
+/** A connection with a Kysely instance. It does no locking: the caller must serialize its use. */
+class Connection implements DatabaseConnection {
+  readonly db: Db
+  private readonly statements = new Map<string, Statement>()
+
+  constructor(
+    readonly database: Database,
+    private readonly stats: EngineStats,
+  ) {
+    const driver: Driver = {
+      init: async () => {},
+      acquireConnection: async () => this,
+      releaseConnection: async () => {},
+      beginTransaction: unused,
+      commitTransaction: unused,
+      rollbackTransaction: unused,
+      destroy: async () => {},
+    }
+    this.db = new Kysely<Schema>({
+      dialect: {
+        createDriver: () => driver,
+        createAdapter: () => new SqliteAdapter(),
+        createQueryCompiler: () => new SqliteQueryCompiler(),
+        createIntrospector: (db) => new SqliteIntrospector(db),
+      },
+    })
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    this.stats.statements++
+    this.stats.onStatement?.(query.sql)
+    let statement = this.statements.get(query.sql)
+    if (!statement) {
+      statement = this.database.prepare(query.sql)
+      if (this.statements.size >= STATEMENTS) this.statements.clear()
+      this.statements.set(query.sql, statement)
+    }
+    const parameters = query.parameters as Value[]
+    const { kind } = query.query
+    const returns = kind === 'SelectQueryNode' || kind === 'RawNode' || 'returning' in query.query
+    if (returns) return { rows: statement.all(...parameters) as R[] }
+    const { changes } = statement.run(...parameters)
+    return { rows: [], numAffectedRows: BigInt(changes) }
+  }
+
+  // biome-ignore lint/correctness/useYield: part of the interface; nothing here streams rows
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('rows are not streamed')
+  }
+}
+
+async function unused(): Promise<void> {
+  throw new Error('transactions are begun by the engine')
+}
+
+interface Job {
+  work: (db: Db) => Promise<unknown>
+  durable: boolean
+  resolve: (value: never) => void
+  reject: (error: unknown) => void
+  outcome?: { value: unknown } | { error: unknown }
+  /** It has run before, when the disk was full. */
+  isRepeated?: boolean
+}
+
+/** Runs transactions one after the other. Waiting ones are committed together. */
+class WriteQueue {
+  private waiting: Job[] = []
+  private running: Promise<void> | undefined
+  private full = true
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly stats: EngineStats,
+    private readonly file: string,
+  ) {}
+
+  /** Runs a transaction that frees space. On a full disk, its log gets the reserved space, which is reserved again. */
+  async free<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    try {
+      return await this.add(work, true)
+    } catch (error) {
+      if (!(error instanceof Problem && error.code === 'disk_full')) throw error
+    }
+    const wasReserved = await this.alone((database) => {
+      const was = releaseSpace(this.file)
+      emptyLog(database)
+      return was
+    })
+    try {
+      return await this.add(work, true)
+    } finally {
+      await this.alone((database) => {
+        emptyLog(database)
+        if (wasReserved) reserveSpace(this.file)
+      })
+    }
+  }
+
+  add<T>(work: (db: Db) => Promise<T>, durable: boolean): Promise<T> {
+    this.stats.writes++
+    return new Promise<T>((resolve, reject) => {
+      this.waiting.push({ work, durable, resolve, reject })
+      this.running ??= this.drain()
+    })
+  }
+
+  /** Runs `work` on the connection between two transactions. */
+  async alone<T>(work: (database: Database) => T): Promise<T> {
+    await this.idle()
+    try {
+      return work(this.connection.database)
+    } catch (error) {
+      throw asProblem(error)
+    }
+  }
+
+  async idle(): Promise<void> {
+    while (this.running) await this.running
+  }
+
+  private async drain(): Promise<void> {
+    // Wait one turn of the event loop, so that concurrent requests join the first group.
+    await new Promise(setImmediate)
+    while (this.waiting.length > 0) await this.commit(this.waiting.splice(0, GROUP))
+    this.running = undefined
+  }
+
+  private async commit(group: Job[]): Promise<void> {
+    const { database, db } = this.connection
+    try {
+      this.setDurable(group.some((job) => job.durable))
+      database.exec('BEGIN IMMEDIATE')
+      for (const job of group) {
+        await breathe()
+        if (group.length > 1) database.exec('SAVEPOINT job')
+        try {
+          job.outcome = { value: await job.work(db) }
+          if (group.length > 1) database.exec('RELEASE job')
+        } catch (error) {
+          job.outcome = { error }
+          this.stats.rollbacks++
+          if (group.length === 1) throw error
+          try {
+            database.exec('ROLLBACK TO job')
+            database.exec('RELEASE job')
+          } catch {
+            // SQLite has rolled back the whole transaction: every job of the group fails with this error.
+            throw error
+          }
+        }
+      }
+      database.exec('COMMIT')
+    } catch (error) {
+      try {
+        database.exec('ROLLBACK')
+      } catch {
+        // No transaction was open.
+      }
+      if (isDiskFull(error) && group.some(({ isRepeated }) => !isRepeated)) {
+        // The log takes space that the database has inside: without the log, there may be room.
+        emptyLog(database)
+        this.waiting.unshift(...group.map((job) => ({ ...job, outcome: undefined, isRepeated: true })))
+        return
+      }
+      for (const { outcome, reject } of group) {
+        // A job that failed with its own Problem gets that; the others get the error of the commit.
+        const own = outcome && 'error' in outcome && outcome.error instanceof Problem
+        reject(asProblem(own ? outcome.error : error))
+      }
+      return
+    }
+    for (const { outcome, resolve, reject } of group) {
+      if (outcome && 'value' in outcome) resolve(outcome.value as never)
+      else reject(asProblem(outcome?.error))
+    }
+  }
+
+  private setDurable(full: boolean): void {
+    if (full === this.full) return
+    this.connection.database.exec(`PRAGMA synchronous = ${full ? 'FULL' : 'NORMAL'}`)
+    this.full = full
+  }
+}
+
+function isDiskFull(error: unknown): boolean {
+  const problem = asProblem(error)
+  return problem instanceof Problem && problem.code === 'disk_full'
+}
+
+/** Moves the log into the database, as far as there is room, and gives its space back. */
+function emptyLog(database: Database): void {
+  try {
+    database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all()
+  } catch {
+    // There is no room: the log stays.
+  }
+}
+
+/** A pool of connections for reading, each used for one snapshot at a time. */
+class ReaderPool {
+  private readonly idle: Connection[] = []
+  private readonly all: Connection[] = []
+  private readonly waiting: ((connection: Connection) => void)[] = []
+
+  constructor(private readonly open: () => Connection) {}
+
+  async run<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    const connection = await this.take()
+    try {
+      await breathe()
+      connection.database.exec('BEGIN')
+      try {
+        return await work(connection.db)
+      } finally {
+        connection.database.exec('COMMIT')
+      }
+    } catch (error) {
+      throw asProblem(error)
+    } finally {
+      const next = this.waiting.shift()
+      if (next) next(connection)
+      else this.idle.push(connection)
+    }
+  }
+
+  close(): void {
+    for (const { database } of this.all) database.close()
+  }
+
+  get connections(): { open: number; idle: number; waiting: number } {
+    return { open: this.all.length + 1, idle: this.idle.length, waiting: this.waiting.length }
+  }
+
+  private async take(): Promise<Connection> {
+    const idle = this.idle.pop()
+    if (idle) return idle
+    if (this.all.length < READERS) {
+      const connection = this.open()
+      this.all.push(connection)
+      return connection
+    }
+    return new Promise((resolve) => this.waiting.push(resolve))
+  }
+}
+
+/** Converts SQLite errors to Problems. Returns anything else unchanged. */
+function asProblem(error: unknown): unknown {
+  if (error instanceof Problem || !(error instanceof Error)) return error
+  const { errcode } = error as { errcode?: number }
+  const code = typeof errcode === 'number' ? errcode & 0xff : undefined
+  if (code === 13 || /database or disk is full/i.test(error.message)) {
+    return new Problem('disk_full', 'the database cannot grow: the disk is full')
+  }
+  if (code === 5 || /database is locked/i.test(error.message)) {
+    return new Problem('overloaded', 'another process has kept the database busy for 10 s')
+  }
+  if (code === 8)
+    return new Problem('disk_full', 'the database cannot be written to: it is read-only', {
+      hint: 'Check the permissions of its folder.',
+    })
+  if (code === 11 || code === 26) {
+    return new Problem('damaged', 'the database file is damaged', { hint: 'Restore it from a backup.' })
+  }
+  return error
+}

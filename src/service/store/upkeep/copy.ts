@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { Problem } from '../../../contract/errors.ts'
+import { asBuffer } from '../../../json/index.ts'
+import type { Engine } from '../engines/engine.ts'
+import type { Db, Schema } from '../schema/schema.ts'
+
+type Table = keyof Schema
+
+/** Tables with their keys, in the order in which they are copied: nobody can sign in before the last one. */
+const keys = {
+  files: ['owner', 'idlocal'],
+  file_counts: ['owner', 'place', 'filetype'],
+  contents: ['owner', 'idlocal'],
+  plots: ['owner', 'idlocal'],
+  references: ['owner', 'idlocal', 'to_owner', 'to_idlocal'],
+  referencers: ['owner', 'idlocal', 'by_owner', 'by_idlocal'],
+  collaborators: ['owner', 'idlocal', 'kind', 'name'],
+  stars: ['owner', 'idlocal', 'username'],
+  grids: ['owner', 'idlocal'],
+  columns: ['owner', 'idlocal', 'uid'],
+  lost_columns: ['owner', 'idlocal', 'uid'],
+  slices: ['owner', 'idlocal', 'uid', 'seq'],
+  past_slices: ['owner', 'idlocal', 'uid', 'seq', 'since'],
+  past_columns: ['owner', 'idlocal', 'uid', 'since'],
+  drafts: ['owner', 'idlocal', 'name'],
+  versions: ['owner', 'idlocal', 'version'],
+  tail: ['owner', 'idlocal', 'seq'],
+  quotas: ['owner', 'what', 'day'],
+  objects: ['owner', 'key'],
+  blob_pieces: ['key', 'piece'],
+  audit: ['owner', 'at', 'id'],
+  marks: ['owner', 'folder'],
+  jobs: ['owner', 'kind', 'key'],
+  idempotency: ['owner', 'key', 'caller'],
+  sessions: ['owner', 'hash'],
+  identities: ['issuer', 'subject'],
+  user_quotas: ['owner'],
+  teams: ['name_key'],
+  team_members: ['team', 'username'],
+  oidc_trust: ['id'],
+  secrets: ['name'],
+  blob_stores: ['id'],
+  place_sizes: ['place'],
+  former_names: ['name'],
+  counters: ['owner'],
+  api_keys: ['owner', 'hash'],
+  users: ['owner'],
+} as const satisfies Record<Table, readonly string[]>
+
+const tables = Object.keys(keys) as Table[]
+
+/** The name under which a copy tells that it is under way. */
+const RUN = 'copy'
+
+/** Rows, and bytes in them, that are written in one transaction. */
+const ROWS = 500
+const BYTES = 8 * 1024 * 1024
+
+type Row = Record<string, unknown>
+
+/**
+ * Copies all rows of a database, as they are at one moment, to another one without users. What an interrupted copy has
+ * left there is removed first. Returns how many rows were copied. Bytes outside of the database stay where they are.
+ */
+export async function copyDatabase(
+  from: Engine,
+  to: Engine,
+  onCopied: (table: string, rows: number) => void = () => {},
+): Promise<number> {
+  await assertEmpty(to)
+  const run = { name: RUN, value: randomBytes(12).toString('hex') }
+  await to.write([], async (db) => {
+    for (const table of tables) await db.deleteFrom(table).execute()
+    await db.insertInto('secrets').values(run).execute()
+  })
+  /** Another copy to the same database has removed what this one has copied. */
+  const assertAlone = async (db: Db): Promise<void> => {
+    const row = await db.selectFrom('secrets').select('value').where('name', '=', RUN).executeTakeFirst()
+    if (row?.value !== run.value)
+      throw new Problem('conflict', 'another copy to the same database was started')
+  }
+  let copied = 0
+  await from.read(async (db) => {
+    for (const table of tables) {
+      let rows = 0
+      for await (const some of batches(db, table)) {
+        await to.write([], async (target) => {
+          await assertAlone(target)
+          for (const part of parts(some))
+            await target
+              .insertInto(table)
+              .values(part as never)
+              .execute()
+        })
+        rows += some.length
+      }
+      copied += rows
+      onCopied(table, rows)
+    }
+  })
+  await to.write([], async (db) => {
+    await assertAlone(db)
+    await db.deleteFrom('secrets').where('name', '=', RUN).execute()
+  })
+  return copied
+}
+
+/** Throws if a database has users. */
+export async function assertEmpty(engine: Engine): Promise<void> {
+  const [any] = await engine.read((db) => db.selectFrom('users').select('owner').limit(1).execute())
+  if (any)
+    throw new Problem('conflict', 'the database to copy to has users already', {
+      hint: 'Give the address of a new, empty database with --to.',
+    })
+}
+
+/** All rows of a table in the order of its key. */
+async function* batches(db: Db, table: Table): AsyncGenerator<Row[]> {
+  const columns = keys[table]
+  const order = sql.join(columns.map((column) => sql.ref(column)))
+  for (let last: Row | undefined; ; ) {
+    const after = last
+    const start = after
+      ? sql`where (${order}) > (${sql.join(columns.map((column) => after[column]))})`
+      : sql``
+    const { rows } = await sql<Row>`select * from ${sql.table(table)} ${start}
+      order by ${order} limit ${sql.lit(table === 'blob_pieces' || table === 'objects' ? 30 : ROWS)}`.execute(
+      db,
+    )
+    if (rows.length === 0) return
+    yield rows
+    last = rows.at(-1)
+  }
+}
+
+/** Rows in parts whose values fit into one statement. */
+function* parts(rows: readonly Row[]): Generator<Row[]> {
+  const most = Math.floor(20_000 / Object.keys(rows[0]).length)
+  let part: Row[] = []
+  let bytes = 0
+  for (const row of rows) {
+    const size = Object.values(row).reduce<number>(
+      (sum, value) => sum + (value instanceof Uint8Array ? value.length : 16),
+      0,
+    )
+    if (part.length > 0 && (part.length >= most || bytes + size > BYTES)) {
+      yield part
+      part = []
+      bytes = 0
+    }
+    part.push(
+      Object.fromEntries(
+        Object.entries(row).map(([name, value]) => [
+          name,
+          value instanceof Uint8Array ? asBuffer(value) : value,
+        ]),
+      ),
+    )
+    bytes += size
+  }
+  if (part.length > 0) yield part
+}

@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { Problem } from '../../../contract/errors.ts'
+import { nameOf } from '../objects/blobs.ts'
+import { wholeAddress } from '../objects/object-store.ts'
+import { IN_DATABASE } from '../objects/places.ts'
+import { STATES } from '../objects/states.ts'
+import type { Store } from '../store.ts'
+
+export interface MoveOptions {
+  /** Called after each object; the next one waits for it. */
+  onMoved?: (bytes: number) => void | Promise<void>
+  /** Called with objects that cannot be read: they stay where they are. */
+  onLost?: (owner: string, error: Problem) => void
+  /** How long other servers may go on storing bytes where they were, in ms. */
+  settling?: number
+  /** Stops between two objects: another run goes on. */
+  signal?: AbortSignal
+}
+
+/** Objects looked at together. */
+const BATCH = 200
+/** Servers learn where new bytes go within less, in ms. */
+const SETTLING = 6_000
+
+type Row = { owner: string; key: string; hash: string; bytes: number }
+
+/**
+ * Moves all bytes to another place, object by object, while servers serve. New bytes go there from now on. Returns how
+ * many were moved. What is moved gets a new key; the old object ends, and is swept a day later.
+ */
+export async function moveBlobs(
+  store: Store,
+  to: string,
+  { onMoved = () => {}, onLost = () => {}, settling = SETTLING, signal }: MoveOptions = {},
+): Promise<number> {
+  const wasThere = (await store.places.address()) === wholeAddress(to)
+  if (wasThere) await store.places.check()
+  const place = wasThere ? (await store.places.current()).id : await store.places.use(to)
+  let moved = 0
+  /** Keys that have moved, and their new ones: copies go on sharing. */
+  const keys = new Map<string, Moved>()
+  const lost = new Set<string>()
+  for (const start = performance.now(); ; ) {
+    let found = 0
+    for (let after = { owner: '', key: '' }; ; ) {
+      const from = after
+      const rows = await store.engine.read((db) =>
+        db
+          .selectFrom('objects')
+          .select(['owner', 'key', 'hash', 'bytes'])
+          .where(sql<boolean>`(owner, key) > (${from.owner}, ${from.key})`)
+          .where('state', '=', sql.lit(STATES.live))
+          .where('place', 'not in', ['', place])
+          .orderBy('owner')
+          .orderBy('key')
+          .limit(BATCH)
+          .execute(),
+      )
+      for (const row of rows) {
+        if (signal?.aborted) return moved
+        if (lost.has(row.key)) continue
+        found++
+        try {
+          if (!(await moveOne(store, row, place, keys))) continue
+          moved++
+          await onMoved(row.bytes)
+        } catch (error) {
+          if (!(error instanceof Problem) || error.code !== 'damaged') throw error
+          lost.add(row.key)
+          onLost(row.owner, error)
+        }
+      }
+      const last = rows.at(-1)
+      if (rows.length < BATCH || !last) break
+      after = last
+    }
+    // Servers learn within seconds that new bytes go elsewhere.
+    if (found === 0 && (wasThere || performance.now() - start >= settling)) return moved
+    if (found === 0) await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+}
+
+/** What has become of a key. */
+interface Moved {
+  key: string
+  home: string
+}
+
+/** Moves one object. Returns whether it was still there. */
+async function moveOne(store: Store, row: Row, place: string, keys: Map<string, Moved>): Promise<boolean> {
+  const { owner, key: before, hash } = row
+  const known = keys.get(before)
+  const key = known?.key ?? randomBytes(12).toString('hex')
+  if (known === undefined) {
+    const bytes = (await store.blobs.getAll([row])).get(nameOf(row))!
+    const made = { ...row, key, state: STATES.writing, home: owner, place, bytes: bytes.length, body: null }
+    await store.engine.write([], async (db) => {
+      await db
+        .insertInto('objects')
+        .values({ ...made, changed_at: Date.now() })
+        .execute()
+      if (place === IN_DATABASE)
+        for (let piece = 0; piece * PIECE < bytes.length; piece++)
+          await db
+            .insertInto('blob_pieces')
+            .values({
+              home: owner,
+              key,
+              piece,
+              body: bytes.subarray(piece * PIECE, (piece + 1) * PIECE),
+            })
+            .execute()
+    })
+    if (place !== IN_DATABASE) await (await store.places.store(place)).put(key, bytes, hash)
+  }
+  // With the home of the bytes: nobody removes them meanwhile.
+  const home = known?.home ?? owner
+  const outcome = await store.engine.write([owner, home], async (db) => {
+    const shared = await db
+      .selectFrom('objects')
+      .select('bytes')
+      .where('key', '=', key)
+      .where('state', '=', known ? STATES.live : STATES.writing)
+      .executeTakeFirst()
+    // Those who had it before are gone, and the bytes with them: it is copied again.
+    if (!shared) return 'gone'
+    const ended = await db
+      .updateTable('objects')
+      .set({ state: STATES.ended, changed_at: Date.now() })
+      .where('owner', '=', owner)
+      .where('key', '=', before)
+      .where('state', '=', STATES.live)
+      .returning('key')
+      .execute()
+    if (ended.length === 0) return 'left'
+    await db
+      .insertInto('objects')
+      .values({
+        owner,
+        key,
+        hash,
+        state: STATES.live,
+        home,
+        place,
+        bytes: shared.bytes,
+        body: null,
+        changed_at: Date.now(),
+      })
+      .onConflict((conflict) => conflict.columns(['owner', 'key']).doUpdateSet({ state: STATES.live }))
+      .execute()
+    return 'moved'
+  })
+  if (outcome === 'gone' && known) {
+    keys.delete(before)
+    return moveOne(store, row, place, keys)
+  }
+  if (outcome === 'moved') keys.set(before, { key, home })
+  return outcome === 'moved'
+}
+
+const PIECE = 256 * 1024

@@ -1,0 +1,97 @@
+import { sql } from 'kysely'
+import { formatFid } from '../../../contract/fid.ts'
+import { isAmong, type Key } from '../schema/keys.ts'
+import type { Db } from '../schema/schema.ts'
+import type { Store } from '../store.ts'
+import type { Say } from './verify-trees.ts'
+
+/** Verifies that both rows of each reference are there. */
+export async function verifyReferences({ engine }: Store, say: Say): Promise<void> {
+  const list = ({ by, to }: Reference): string => `a reference from ${formatFid(by)} to ${formatFid(to)}`
+  for (const [table, other] of [
+    ['references', 'referencers'],
+    ['referencers', 'references'],
+  ] as const)
+    for (
+      let after = [
+        { owner: '', idlocal: 0 },
+        { owner: '', idlocal: 0 },
+      ];
+      ;
+    ) {
+      const rows = await engine.read(async (db) => {
+        const some = await referencesAfter(db, table, after)
+        const there = new Set(
+          (
+            await referencesAmong(
+              db,
+              other,
+              some.map(({ by, to }) => (other === 'references' ? by : to)),
+            )
+          ).map(list),
+        )
+        for (const row of some)
+          if (!there.has(list(row))) say(formatFid(row.by), `${list(row)} is not in ${other}`)
+        return some
+      })
+      if (rows.length < REFERENCES) break
+      const { by, to } = rows.at(-1)!
+      after = table === 'references' ? [by, to] : [to, by]
+    }
+}
+
+interface Reference {
+  by: Key
+  to: Key
+}
+
+/** References looked at in one transaction. */
+const REFERENCES = 500
+
+/** The columns of the two tables, by what they hold. */
+const COLUMNS = {
+  references: { by: ['owner', 'idlocal'], to: ['to_owner', 'to_idlocal'] },
+  referencers: { by: ['by_owner', 'by_idlocal'], to: ['owner', 'idlocal'] },
+} as const
+
+const selected = (table: keyof typeof COLUMNS) => {
+  const { by, to } = COLUMNS[table]
+  return sql`select ${sql.ref(by[0])} as by_owner, ${sql.ref(by[1])} as by_idlocal,
+    ${sql.ref(to[0])} as to_owner, ${sql.ref(to[1])} as to_idlocal from ${sql.table(table)}`
+}
+
+interface ReferenceColumns {
+  by_owner: string
+  by_idlocal: number
+  to_owner: string
+  to_idlocal: number
+}
+
+const asReference = (row: ReferenceColumns): Reference => ({
+  by: { owner: row.by_owner, idlocal: Number(row.by_idlocal) },
+  to: { owner: row.to_owner, idlocal: Number(row.to_idlocal) },
+})
+
+/** References in the order of a table, after a position in it. */
+async function referencesAfter(db: Db, table: keyof typeof COLUMNS, [a, b]: Key[]): Promise<Reference[]> {
+  const { by, to } = COLUMNS[table]
+  const order = sql.join(
+    (table === 'references' ? [...by, ...to] : [...to, ...by]).map((name) => sql.ref(name)),
+  )
+  const { rows } = await sql<ReferenceColumns>`${selected(table)}
+    where (${order}) > (${a.owner}, ${a.idlocal}, ${b.owner}, ${b.idlocal})
+    order by ${order} limit ${sql.lit(REFERENCES)}`.execute(db)
+  return rows.map(asReference)
+}
+
+/** References in a table by the files whose owners lead it. */
+async function referencesAmong(
+  db: Db,
+  table: keyof typeof COLUMNS,
+  keys: readonly Key[],
+): Promise<Reference[]> {
+  if (keys.length === 0) return []
+  const { rows } = await sql<ReferenceColumns>`${selected(table)}
+    where ${isAmong(keys, 'owner', 'idlocal')}`.execute(db)
+  return rows.map(asReference)
+}

@@ -1,0 +1,318 @@
+import { sql } from 'kysely'
+import { Problem } from '../../../contract/errors.ts'
+import { breathe, endOf, skipBlanks } from '../../../json/index.ts'
+import type { FileRow } from '../aggregates/files.ts'
+import type { ColumnRow, GridRow, SliceRef, TailRow } from '../aggregates/grids.ts'
+import { storedOf } from '../aggregates/plots.ts'
+import { loadText } from '../aggregates/texts.ts'
+import { type BlobRef, NAMING, nameOf } from '../objects/blobs.ts'
+import { STATES } from '../objects/states.ts'
+import { combineTypes, decodeTypes, fits, typesOfRows } from '../schema/column-types.ts'
+import type { Db } from '../schema/schema.ts'
+import type { Store } from '../store.ts'
+import { verifyReferences } from './verify-references.ts'
+import { verifyTrees } from './verify-trees.ts'
+
+/** A damage found by `verify`. */
+export interface Damage {
+  /** The affected file; null if there is none. */
+  fid: string | null
+  what: string
+}
+
+export interface Verified {
+  files: number
+  grids: number
+  slices: number
+  versions: number
+  blobs: number
+  bytes: number
+  damage: Damage[]
+}
+
+const BATCH = 200
+
+/**
+ * Verifies all stored data: the engine's pages, folders, the checksums of all blobs and tail rows, and the consistency
+ * of counts.
+ */
+export async function verify(store: Store): Promise<Verified> {
+  const found: Verified = { files: 0, grids: 0, slices: 0, versions: 0, blobs: 0, bytes: 0, damage: [] }
+  try {
+    await readAll(store, found)
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'damaged') throw error
+    found.damage.push({ fid: null, what: `${error.message}: the rest could not be read` })
+  }
+  return found
+}
+
+async function readAll(store: Store, found: Verified): Promise<void> {
+  for (const what of await store.engine.check()) found.damage.push({ fid: null, what })
+  const gone = await store.places.gone()
+  if (gone) {
+    found.damage.push({ fid: null, what: gone.message })
+    return
+  }
+  await verifyTrees(store, (fid, what) => found.damage.push({ fid, what }))
+  await verifyReferences(store, (fid, what) => found.damage.push({ fid, what }))
+  const bad = await verifyBlobs(store, found)
+  for await (const file of allFiles(store)) {
+    found.files++
+    const say = (what: string): void => {
+      found.damage.push({ fid: `${file.owner}:${file.idlocal}`, what })
+    }
+    await verifyFile(store, file, bad, found, say).catch((error) => {
+      if (!(error instanceof Problem)) throw error
+      say(error.message)
+    })
+    await breathe()
+  }
+}
+
+/** Verifies every blob. Returns the names of damaged ones. */
+async function verifyBlobs({ engine, blobs }: Store, found: Verified): Promise<Set<string>> {
+  const bad = new Set<string>()
+  for (let after = { owner: '', key: '' }; ; ) {
+    const from = after
+    const rows = await engine.read((db) =>
+      db
+        .selectFrom('objects')
+        .select(['owner', 'key', 'hash', 'state'])
+        .where(sql<boolean>`(owner, key) > (${from.owner}, ${from.key})`)
+        .orderBy('owner')
+        .orderBy('key')
+        .limit(BATCH)
+        .execute(),
+    )
+    for (const row of rows) {
+      after = row
+      // Nothing refers to others.
+      if (row.state !== STATES.live) continue
+      found.blobs++
+      try {
+        found.bytes += (await blobs.get(row)).length
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code !== 'damaged') throw error
+        // Not damaged, but collected meanwhile.
+        if (!(await engine.read((db) => isNamed(db, row)))) continue
+        bad.add(nameOf(row))
+      }
+    }
+    if (rows.length < BATCH) return bad
+  }
+}
+
+async function isNamed(db: Db, { owner, hash }: BlobRef): Promise<boolean> {
+  for (const table of NAMING)
+    if (
+      await db
+        .selectFrom(table)
+        .select('hash')
+        .where('owner', '=', owner)
+        .where('hash', '=', hash)
+        .limit(1)
+        .executeTakeFirst()
+    )
+      return true
+  return false
+}
+
+async function* allFiles({ engine }: Store): AsyncGenerator<FileRow> {
+  for (let after = { owner: '', idlocal: -1 }; ; ) {
+    const rows = await engine.read((db) =>
+      db
+        .selectFrom('files')
+        .selectAll()
+        .where(({ or, and, eb }) =>
+          or([
+            eb('owner', '>', after.owner),
+            and([eb('owner', '=', after.owner), eb('idlocal', '>', after.idlocal)]),
+          ]),
+        )
+        .orderBy('owner')
+        .orderBy('idlocal')
+        .limit(BATCH)
+        .execute(),
+    )
+    for (const row of rows) {
+      after = row
+      yield row
+    }
+    if (rows.length < BATCH) return
+  }
+}
+
+type Say = (what: string) => void
+
+async function verifyFile(
+  store: Store,
+  file: FileRow,
+  bad: ReadonlySet<string>,
+  found: Verified,
+  say: Say,
+): Promise<void> {
+  if (file.filetype === 'grid') {
+    await verifyGrid(store, file, bad, found, say)
+    await verifyVersions(store, file, bad, found, say)
+    return
+  }
+  if (file.filetype === 'fold') return
+  await verifyVersions(store, file, bad, found, say)
+  const content = await store.read(({ plots }) => plots.content(file.owner, file.idlocal))
+  if (!content) say('its content is missing')
+  else if (bad.has(nameOf(content))) say(`its content is damaged (blob ${content.hash.slice(0, 12)})`)
+  else if ((await loadText(store.blobs, storedOf(content))).length !== content.bytes)
+    say('its content has the wrong length')
+}
+
+interface GridParts {
+  grid: GridRow
+  columns: ColumnRow[]
+  slices: Map<string, SliceRef[]>
+  tail: TailRow[] | Problem
+}
+
+async function verifyGrid(
+  store: Store,
+  { owner, idlocal }: FileRow,
+  bad: ReadonlySet<string>,
+  found: Verified,
+  say: Say,
+): Promise<void> {
+  found.grids++
+  const { grid, columns, slices, tail } = await store.read(
+    async ({ grids }): Promise<GridParts> => ({
+      grid: await grids.get(owner, idlocal),
+      columns: await grids.columns(owner, idlocal),
+      slices: await grids.slices(owner, idlocal),
+      tail: await grids.tail(owner, idlocal).catch((error) => {
+        if (error instanceof Problem) return error
+        throw error
+      }),
+    }),
+  )
+  for (const column of columns) {
+    let rows = 0
+    for (const slice of slices.get(column.uid) ?? []) {
+      found.slices++
+      rows += slice.rows
+      if (bad.has(nameOf(slice.blob))) {
+        say(
+          `column ${column.name}: rows ${rows - slice.rows + 1} to ${rows} are damaged (blob ${slice.blob.hash.slice(0, 12)})`,
+        )
+        continue
+      }
+      const text = await loadText(store.blobs, slice)
+      if (text.length !== slice.bytes || count(text) !== slice.rows)
+        say(`column ${column.name}: a slice does not contain the expected ${slice.rows} rows`)
+      await breathe()
+    }
+    if (rows !== column.rows) say(`column ${column.name}: ${rows} rows in slices, expected ${column.rows}`)
+  }
+  for (const uid of slices.keys())
+    if (!columns.some((column) => column.uid === uid)) say(`slices of a missing column: ${uid}`)
+  if (tail instanceof Problem) {
+    say(tail.message)
+    return
+  }
+  const tailRows = tail.reduce((sum, row) => sum + row.rows, 0)
+  if (tailRows !== grid.tail_rows) say(`${tailRows} appended rows, expected ${grid.tail_rows}`)
+  const longest = Math.max(0, ...columns.map(({ rows }) => rows)) + tailRows
+  if (longest !== grid.row_count) say(`${longest} rows, expected ${grid.row_count}`)
+  let types = columns.map(({ type }) => type)
+  for (const { body } of tail)
+    types = combineTypes(types, decodeTypes(typesOfRows(Buffer.from(body), columns.length)))
+  // Grids of before dates were types are text where they could be dates.
+  const known = decodeTypes(grid.types)
+  if (
+    known.length !== types.length ||
+    types.some((type, k) => !fits(type, known[k]) || (type === 'empty') !== (known[k] === 'empty'))
+  )
+    say('the types of the columns do not match their values')
+}
+
+function damaged(error: unknown): undefined {
+  if (!(error instanceof Problem)) throw error
+}
+
+/** Verifies that all versions of a file are whole: their figures, columns and slices. */
+async function verifyVersions(
+  store: Store,
+  { owner, idlocal, filetype, content_version }: FileRow,
+  bad: ReadonlySet<string>,
+  found: Verified,
+  say: Say,
+): Promise<void> {
+  const seen = new Set<string>()
+  for (let before: number | undefined; ; ) {
+    const from = before
+    const rows = await store.read(({ versions }) => versions.list(owner, idlocal, from, BATCH))
+    const drafts =
+      from === undefined ? await store.read(({ versions }) => versions.draftsOf(owner, idlocal)) : []
+    for (const row of [...drafts, ...rows]) {
+      before = row.version
+      found.versions++
+      const what = row.version < 0 ? `draft ${-row.version}` : `version ${row.version}`
+      if (row.version > content_version) say(`${what} is later than the present one`)
+      const check = async (
+        slice: { blob: BlobRef; bytes: number; rows?: number },
+        name: string,
+      ): Promise<void> => {
+        const key = nameOf(slice.blob)
+        if (seen.has(key)) return
+        seen.add(key)
+        if (bad.has(key)) say(`${what}: ${name} is damaged (blob ${slice.blob.hash.slice(0, 12)})`)
+        else {
+          const text = await loadText(store.blobs, slice)
+          if (text.length !== slice.bytes || (slice.rows !== undefined && count(text) !== slice.rows))
+            say(`${what}: ${name} has the wrong length`)
+        }
+        await breathe()
+      }
+      if (row.hash !== null && row.bytes !== null)
+        await check({ blob: { owner, hash: row.hash }, bytes: row.bytes }, 'its figure')
+      const isPast = filetype === 'grid' && row.version !== content_version
+      if (!isPast && (filetype === 'grid' || row.kept_at === null)) continue
+      const { grid, tail, slices, columns } = await store.read(async ({ grids, versions }) => ({
+        grid: isPast ? await grids.get(owner, idlocal) : undefined,
+        // Damage of appended rows is found with the grid.
+        tail: isPast ? await grids.tail(owner, idlocal).catch(damaged) : [],
+        slices: await versions.slicesIn(row),
+        columns: await versions.columnsIn(row),
+      }))
+      if (!tail) continue
+      const appended = grid?.epoch === row.epoch ? tail.reduce((sum, one) => sum + one.rows, 0) : 0
+      const lengths = new Map<string, number>()
+      for (const [uid, own] of slices) {
+        for (const [seq, slice] of own.entries()) {
+          if (slice.seq !== seq) say(`${what}: the slices of column ${uid} are not numbered from 0`)
+          await check(slice, `column ${uid}`)
+        }
+        lengths.set(
+          uid,
+          own.reduce((sum, slice) => sum + slice.rows, appended),
+        )
+      }
+      if (!isPast) continue
+      if (columns.length !== (row.types ?? '').length)
+        say(`${what}: ${columns.length} columns, expected ${row.types?.length}`)
+      if (columns.some(({ position }, k) => position !== k)) say(`${what}: its columns are not in order`)
+      const least = row.ragged ? 0 : (row.row_count ?? 0)
+      for (const { uid, name } of columns)
+        if ((lengths.get(uid) ?? appended) < least)
+          say(`${what}: column ${name} has ${lengths.get(uid) ?? appended} rows, expected ${least}`)
+    }
+    if (rows.length < BATCH) return
+  }
+}
+
+/** The number of values in the text of a slice. */
+function count(text: Buffer): number {
+  let values = 0
+  for (let i = skipBlanks(text, 0); i < text.length; values++) {
+    i = skipBlanks(text, endOf(text, i))
+    if (text[i] === 0x2c) i = skipBlanks(text, i + 1)
+  }
+  return values
+}
