@@ -63,7 +63,7 @@ const FLOORS = [
   'vendor',
 ]
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  cli: 'run commands upload completion help charts files core connect config output'.split(' '),
+  cli: 'run commands agents upload completion help charts files core connect config output'.split(' '),
   service:
     'index.ts background http operations pages images plots grids uploads files sharing import accounts core access store tracing'.split(
       ' ',

@@ -17,17 +17,8 @@ beforeAll(async () => {
   await run(['upload', 'sales.csv'])
 })
 
-/** The tools of agents: those that read, and those that --allow-write adds. */
-const READING =
-  'checks_get checks_run collaborators_list columns_get drafts_list files_content files_get files_lookup files_path files_sources ' +
-  'folders_all folders_get folders_home folders_lookup folders_search folders_shared folders_starred folders_trashed ' +
-  'grids_content grids_describe grids_diff grids_get grids_lookup plots_content plots_feed plots_get plots_list ' +
-  'plots_lookup teams_get teams_list users_current users_get versions_list'
-const WRITING =
-  'checks_set collaborators_add collaborators_remove columns_create columns_delete columns_update drafts_delete extras_create ' +
-  'files_copy files_delete files_drop_reference files_permanent_delete files_restore files_trash ' +
-  'files_update folders_create grids_create grids_upload members_add members_remove plots_create ' +
-  'plots_update rows_append stars_add stars_remove teams_create teams_delete versions_keep versions_revert'
+const READING = ['find', 'read_rows', 'describe', 'chart', 'check', 'diff', 'api']
+const WRITING = ['upload_draft', 'publish', 'share']
 
 describe('mcp', () => {
   /** Sends requests to a server of its own, one after the other, and returns their results. */
@@ -55,41 +46,86 @@ describe('mcp', () => {
     return results.slice(1)
   }
 
-  it('offers the operations that read, and those that write only with --allow-write', async () => {
-    const names = async (args: string[]) =>
-      (await session(args, [['tools/list', {}]]))[0].result.tools.map(({ name }: { name: string }) => name)
-    const [reading, all] = [await names([]), await names(['--allow-write'])]
-    expect(reading).toEqual(expect.arrayContaining(['grids_content', 'grids_describe', 'folders_home']))
-    expect(reading).not.toContain('files_trash')
-    expect(all).toEqual(expect.arrayContaining([...reading, 'files_trash', 'grids_upload', 'rows_append']))
-    // All of them, so that a new operation does not become a tool unseen.
-    expect([...reading].sort()).toEqual(READING.split(' '))
-    expect(all.filter((name: string) => !reading.includes(name)).sort()).toEqual(WRITING.split(' ').sort())
+  const call = (name: string, given: object): [string, object] => ['tools/call', { name, arguments: given }]
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+  const json = (result: any, k = 0) => JSON.parse(result.result.content[k].text)
+
+  it('offers tools for tasks, those that write only with --allow-write; their list is short', async () => {
+    const list = async (args: string[]) => (await session(args, [['tools/list', {}]]))[0].result
+    const [reading, all] = [await list([]), await list(['--allow-write'])]
+    const names = ({ tools }: { tools: { name: string }[] }) => tools.map(({ name }) => name)
+    expect(names(reading)).toEqual(READING)
+    expect(names(all).sort()).toEqual([...READING, ...WRITING].sort())
+    expect(JSON.stringify(all).length).toBeLessThan(8 * 1024)
   })
 
-  it('calls them, and returns errors of the service as such', async () => {
-    const call = (name: string, given: object): [string, object] => ['tools/call', { name, arguments: given }]
-    const [found, content, missing, refused] = await session(
+  it('finds, reads and describes files, and returns errors of the service as such', async () => {
+    const [found, rows, described, missing, refused, unknown] = await session(
       [],
       [
-        call('grids_lookup', { path: 'sales' }),
-        call('grids_content', { fid: (await run(['show', 'sales', '-q'])).stdout.trim() }),
-        call('grids_lookup', { path: 'nothing' }),
-        call('files_trash', { fid: 'x:1' }),
+        call('find', { query: 'sal' }),
+        call('read_rows', { grid: 'sales', where: 'price > 1', columns: ['city'] }),
+        call('describe', { file: 'sales' }),
+        call('describe', { file: 'nothing' }),
+        call('publish', { file: 'sales' }),
+        call('find', { folder_name: 'x' }),
       ],
     )
-    expect(JSON.parse(found.result.content[0].text).filename).toBe('sales')
-    expect(content.result.content[0].text).toBe('city,price\nOslo,1\nLima,2\n')
-    expect([missing.result.isError, JSON.parse(missing.result.content[0].text).errors[0].code]).toEqual([
-      true,
-      'not_found',
+    expect(json(found)).toMatchObject([{ filename: 'sales', filetype: 'grid' }])
+    expect(rows.result.content[0].text).toBe('city\nLima\n')
+    expect(json(described)).toMatchObject({
+      row_count: 2,
+      columns: [{ name: 'city' }, { name: 'price', max: 2 }],
+    })
+    expect([missing.result.isError, json(missing).errors[0].code]).toEqual([true, 'not_found'])
+    expect(refused.error.message).toMatch(/no tool named publish/)
+    expect(json(unknown).errors[0].message).toBe('folder_name: no such argument')
+  })
+
+  it('checks and compares grids, and stores drafts and plots with --allow-write', async () => {
+    const rules = { columns: { price: { maximum: 1 } } }
+    const asked: [string, object][] = [
+      call('check', { grid: 'sales', rules }),
+      call('upload_draft', { filename: 'sales.csv', content: 'city,price\nOslo,5\n' }),
+      call('publish', { file: 'sales' }),
+      call('chart', {
+        grid: 'sales',
+        type: 'bar',
+        x: 'city',
+        y: 'price',
+        name: 'agent bar',
+        options: { nothing: 1 },
+      }),
+      call('diff', { grid: 'sales' }),
+    ]
+    const [checked, draft, published, chart, diff] = await session(['--allow-write'], asked)
+    expect(json(checked)).toMatchObject({ passed: false })
+    expect(json(draft).file).toMatchObject({ draft: 'agent', row_count: 1 })
+    expect(json(published)).toMatchObject({ filename: 'sales', world_readable: true })
+    expect(json(chart).errors[0].message).toBe('no option of charts is named nothing')
+    expect(diff.result.content[0].text).toMatch(/version|rows/)
+    expect((await run(['cat', 'sales'])).stdout).toBe('city,price\nOslo,1\nLima,2\n')
+  })
+
+  it('sends requests of the API that agents may make, and no others', async () => {
+    const requests: [string, object][] = [
+      call('api', { path: '/v2/users/current' }),
+      call('api', { path: '/v2/folders/home', query: { page_size: 1 } }),
+      call('api', { method: 'POST', path: '/v2/folders', body: { path: 'New' } }),
+      call('api', { path: '/v2/keys' }),
+      call('api', { method: 'POST', path: '/v2/keys', body: {} }),
+      call('api', { path: '/v2/files/../keys' }),
+      call('api', { path: '/signin' }),
+    ]
+    const [user, home, ...refused] = await session([], requests)
+    expect(json(user)).toHaveProperty('username')
+    expect(json(home).children.results).toHaveLength(1)
+    expect(refused.map((one) => json(one).errors[0].message)).toEqual([
+      expect.stringMatching(/changes something: start gridline mcp with --allow-write/),
+      ...Array.from({ length: 4 }, () => expect.stringMatching(/no operation that agents may use/)),
     ])
-    expect(refused.error.message).toMatch(/no tool named files_trash/)
-    const [made] = await session(
-      ['--allow-write'],
-      [call('grids_upload', { filename: 'agent.csv', content: 'a\n1\n' })],
-    )
-    expect(JSON.parse(made.result.content[0].text).file).toMatchObject({ filename: 'agent', row_count: 1 })
+    const [made] = await session(['--allow-write'], [requests[2]])
+    expect(json(made)).toMatchObject({ file: { filename: 'New' } })
   })
 })
 

@@ -1,0 +1,299 @@
+// The tools of `gridline mcp`: a tool for each task, and `api` for all else.
+
+import { dressed } from '../../charts/figure/themes.ts'
+import { madeChart } from '../../charts/make.ts'
+import { type ChartOptions, optionNames, rowOf } from '../../charts/spec/options.ts'
+import { type ChartType, chartChoices } from '../../charts/spec/types.ts'
+import { headerText, resolve } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import { FILE_NAME_HEADER } from '../../contract/headers.ts'
+import { methodsOf, type Operation, operations, routesOf } from '../../contract/operations/index.ts'
+import type { FileMeta } from '../../contract/resources/index.ts'
+import type { Schema } from '../../contract/schema.ts'
+import { createPlot } from '../charts/create.ts'
+import { themeNamed } from '../charts/themes.ts'
+import { type Call, type Content, jsonContent, type Tool, textContent } from './tool.ts'
+
+/** Rows that are returned if no number is given. */
+const DEFAULT_ROWS = 100
+/** Files of a list, at most. */
+const MAX_FILES = 50
+
+const text = (description?: string): Schema =>
+  ({ type: 'string', ...(description && { description }) }) as Schema
+const texts = (description?: string): Schema =>
+  ({ type: 'array', items: text(), ...(description && { description }) }) as Schema
+const number = (description?: string): Schema =>
+  ({ type: 'integer', ...(description && { description }) }) as Schema
+const flag = (description?: string): Schema =>
+  ({ type: 'boolean', ...(description && { description }) }) as Schema
+const object = (description?: string): Schema =>
+  ({ type: 'object', ...(description && { description }) }) as Schema
+const file = text('Path (Reports/sales), id (alice:12) or link')
+
+export const tools: Readonly<Record<string, Tool>> = {
+  find: {
+    description: 'Find grids, plots and folders by name or column, or list a folder',
+    properties: { query: text('Part of a name, or a column'), folder: text('Default: the home folder') },
+    required: [],
+    async run({ client, given }) {
+      const { query, folder } = given as { query?: string; folder?: string }
+      const page_size = MAX_FILES
+      const { children } =
+        query !== undefined
+          ? await client.call('folders.search', { query: { q: query, page_size } })
+          : folder === undefined
+            ? await client.call('folders.home', { query: { page_size } })
+            : await client.call('folders.get', {
+                fid: await resolve(client, folder, 'fold'),
+                query: { page_size },
+              })
+      return jsonContent((children?.results ?? []).map(brief))
+    },
+  },
+  read_rows: {
+    description: 'Read rows of a grid as CSV',
+    properties: {
+      grid: file,
+      columns: texts('Names of columns. Default: all'),
+      where: text("Condition: temp > 20 and city in ('Oslo', 'Rome')"),
+      sort: text('Columns: -date,city'),
+      limit: number(`Default: ${DEFAULT_ROWS}`),
+    },
+    required: ['grid'],
+    async run({ client, given }) {
+      const { grid, columns, where, sort, limit = DEFAULT_ROWS } = given as Record<string, never>
+      const fid = await resolve(client, grid, 'grid')
+      const query = { format: 'csv' as const, columns, where, sort, head: limit }
+      return textContent(await (await client.response('grids.content', { fid, query })).text())
+    },
+  },
+  describe: {
+    description: 'Describe a file: of a grid columns and statistics, of a plot its type and options',
+    properties: { file },
+    required: ['file'],
+    async run({ client, given }) {
+      const fid = await resolve(client, String(given.file))
+      const meta = await client.call('files.get', { fid })
+      if (meta.filetype === 'grid') {
+        const { columns } = await client.call('grids.describe', { fid })
+        return jsonContent({ ...brief(meta), columns })
+      }
+      if (meta.filetype !== 'plot') return jsonContent(brief(meta))
+      const figure = JSON.parse(await (await client.response('plots.content', { fid })).text())
+      const { type, options } = figure.layout?.meta?.spec ?? {}
+      return jsonContent({ ...brief(meta), type, options, grids: meta.references })
+    },
+  },
+  chart: {
+    description:
+      'Return a picture of a plot; or make a plot of a grid, store it as name, and return its link and picture (needs --allow-write)',
+    properties: {
+      plot: file,
+      grid: file,
+      type: {
+        type: 'string',
+        enum: [...chartChoices],
+        description: 'Default: chosen from the columns',
+      } as Schema,
+      ...Object.fromEntries(
+        (['x', 'y', 'by', 'aggregate', 'where', 'title'] as const).map((name) => [name, text()]),
+      ),
+      options: object('Others, as gridline plot create has them: {"facet": "site", "logY": true}'),
+      name: text('Name of a new plot'),
+    },
+    required: [],
+    async run(call) {
+      const { client, given } = call
+      const fid =
+        given.plot === undefined ? await storedChart(call) : await resolve(client, String(given.plot), 'plot')
+      const { web_url } = await client.call('files.get', { fid })
+      const response = await client.response('files.image', { fid, query: { format: 'png' } })
+      const chunks: Uint8Array[] = []
+      for await (const chunk of response.bytes()) chunks.push(chunk)
+      const image: Content = {
+        type: 'image',
+        data: Buffer.concat(chunks).toString('base64'),
+        mimeType: 'image/png',
+      }
+      return [image, ...jsonContent({ fid, web_url })]
+    },
+  },
+  check: {
+    description: 'Check a grid against rules, or against its own ones',
+    properties: { grid: file, rules: object('A checks document. Default: the rules of the grid') },
+    required: ['grid'],
+    async run({ client, given }) {
+      const fid = await resolve(client, String(given.grid), 'grid')
+      const json = given.rules === undefined ? {} : { checks: given.rules }
+      return jsonContent(await client.call('checks.run', { fid, json: json as never }))
+    },
+  },
+  diff: {
+    description: 'Compare a grid with another one, or with an earlier version of it',
+    properties: {
+      grid: file,
+      base: text('The other grid. Default: the same one'),
+      base_version: text('Default: the version before'),
+      key: texts('Columns that tell rows apart. Default: the key of the grid'),
+      limit: number('Rows that are listed. Default: 100'),
+    },
+    required: ['grid'],
+    async run({ client, given }) {
+      const { grid, base, ...query } = given as Record<string, never>
+      const fid = await resolve(client, grid, 'grid')
+      const other = base === undefined ? undefined : await resolve(client, base, 'grid')
+      return jsonContent(await client.call('grids.diff', { fid, query: { ...query, base: other } as never }))
+    },
+  },
+  upload_draft: {
+    description: 'Store data as a draft of a grid, or as a private new grid, which readers do not see',
+    properties: {
+      filename: text('With extension: sales.csv'),
+      content: text('The data, such as CSV'),
+      draft: text('Name of the draft. Default: agent'),
+    },
+    required: ['filename', 'content'],
+    writes: true,
+    async run({ client, given }) {
+      const { filename, content, draft = 'agent' } = given as Record<string, string>
+      const headers = { Draft: draft, 'On-Conflict': 'replace' as const }
+      const plainHeaders = { [FILE_NAME_HEADER]: headerText(filename) }
+      const body = {
+        type: 'application/octet-stream',
+        repeatable: true,
+        async *open() {
+          yield Buffer.from(content)
+        },
+      }
+      return jsonContent(await client.call('grids.upload', { headers, plainHeaders, body }))
+    },
+  },
+  publish: {
+    description: 'Make a file public, or private again',
+    properties: { file, public: flag('Default: true') },
+    required: ['file'],
+    writes: true,
+    async run({ client, given }) {
+      const fid = await resolve(client, String(given.file))
+      const json = { world_readable: given.public !== false }
+      return jsonContent(brief(await client.call('files.update', { fid, json } as never)))
+    },
+  },
+  share: {
+    description: 'Share a file with users, teams or e-mail addresses',
+    properties: { file, users: texts(), teams: texts(), readonly: flag('They can only read it') },
+    required: ['file'],
+    writes: true,
+    async run({ client, given }) {
+      const { file: name, ...json } = given
+      const fid = await resolve(client, String(name))
+      return jsonContent(await client.call('collaborators.add', { fid, json } as never))
+    },
+  },
+  api: {
+    description: 'Send any request to the API (see /v2/openapi.json); those that write need --allow-write',
+    properties: {
+      method: text('Default: GET'),
+      path: text('/v2/grids/alice:12/versions'),
+      query: object(),
+      body: object('JSON'),
+    },
+    required: ['path'],
+    async run({ client, given, mayWrite }) {
+      const {
+        method = 'GET',
+        path,
+        query,
+        body,
+      } = given as Record<string, string> & { query?: object; body?: object }
+      const [plain, written = ''] = path.split('?')
+      const operation = operationAt(method.toUpperCase(), plain)
+      if (!operation || operation.agents === 'none')
+        throw new Problem('usage', `${method} ${plain}: no operation that agents may use`)
+      if (operation.agents !== 'reads' && !mayWrite)
+        throw new Problem(
+          'usage',
+          `${method} ${plain} changes something: start gridline mcp with --allow-write`,
+        )
+      const asked = new URLSearchParams(written)
+      for (const [key, value] of Object.entries(query ?? {}))
+        for (const one of [value].flat()) asked.append(key, String(one))
+      const address = `${plain}${asked.size > 0 ? `?${asked}` : ''}`
+      const response = await client.send(method.toUpperCase(), address, {}, { json: body })
+      return textContent(response.status === 204 ? 'done' : await response.text())
+    },
+  },
+}
+
+/** What an agent needs to know of a file. */
+function brief(meta: FileMeta): object {
+  const { fid, filename, filetype, world_readable, web_url, date_modified } = meta
+  const { row_count, cols } = meta as { row_count?: number; cols?: { name: string; type: string }[] }
+  return {
+    ...{ fid, filename, filetype, world_readable, web_url, date_modified, row_count },
+    ...(cols && { columns: cols.slice(0, MAX_FILES).map(({ name, type }) => `${name}:${type}`) }),
+  }
+}
+
+/** Makes a plot of a grid, and returns its id. */
+async function storedChart({ context, client, given, mayWrite }: Call): Promise<string> {
+  const {
+    grid,
+    type,
+    name,
+    options: more = {},
+    ...named
+  } = given as Record<string, never> & { options?: object }
+  if (grid === undefined) throw new Problem('usage', 'give plot, or grid')
+  if (!mayWrite) throw new Problem('usage', 'a plot is stored with gridline mcp --allow-write only')
+  const options = chartOptionsIn({ ...(more as object), ...named })
+  const meta = await client.call('grids.get', { fid: await resolve(client, grid, 'grid') })
+  const notes: string[] = []
+  const made = await madeChart(client, meta, type as ChartType | undefined, options, (note) =>
+    notes.push(note),
+  )
+  const figure = options.theme === undefined ? made.figure : dressed(made.figure, themeNamed(options.theme))
+  const place = { filename: name ?? `${meta.filename} ${made.type}`, on_conflict: 'replace' as const }
+  return (await createPlot(context, JSON.stringify(figure), place)).fid
+}
+
+/** Options of a chart as an agent gives them. Throws `usage` for those that there are not. */
+function chartOptionsIn(given: Record<string, unknown>): ChartOptions {
+  const options: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(given)) {
+    if (!(optionNames as readonly string[]).includes(name))
+      throw new Problem('usage', `no option of charts is named ${name}`, { hint: optionNames.join(', ') })
+    const { kind } = rowOf(name as keyof ChartOptions)
+    options[name] =
+      kind === 'texts'
+        ? [value].flat().map(String)
+        : kind === 'flag'
+          ? value === true
+          : kind === 'number'
+            ? Number(value)
+            : String(value)
+  }
+  return options as ChartOptions
+}
+
+/** The operation of a method and a path, the most literal one; undefined if there is none. */
+function operationAt(method: string, path: string): Operation | undefined {
+  const words = path.split('/')
+  // In a path, these would name another operation.
+  if (words.slice(1).some((word) => /^(?:\.|%2e){0,2}$/i.test(word))) return undefined
+  const literal = (route: string): number | undefined => {
+    const parts = route.split('/')
+    const isIt =
+      parts.length === words.length && parts.every((part, k) => part.startsWith(':') || part === words[k])
+    return isIt ? parts.filter((part) => !part.startsWith(':')).length : undefined
+  }
+  const found = (Object.values(operations) as Operation[]).flatMap((operation) => {
+    if (!methodsOf(operation).includes(method as never)) return []
+    return routesOf(operation).flatMap(({ path: route }) => {
+      const count = literal(route)
+      return count === undefined ? [] : [{ operation, count }]
+    })
+  })
+  return found.sort((a, b) => b.count - a.count)[0]?.operation
+}
