@@ -49,7 +49,7 @@ function shownFigure(given: Figure): Figure {
     return wanted >= 10 && wanted <= 10_000 ? wanted : undefined
   }
   const [width, height] = [side('width'), side('height')]
-  const most = height === undefined ? MOST_HEIGHT_PIXELS : undefined
+  const most = height === undefined ? MAX_HEIGHT_PIXELS : undefined
   const room = { width: width ?? innerWidth, height: height ?? innerHeight, most }
   const shown = { data: given.data, layout: plain }
   const { data, layout } = themedWith(shown, { scheme: schemeOf(), ...room }, loaded?.parts)
@@ -70,7 +70,7 @@ async function adapt(figure: Figure): Promise<Figure> {
 }
 
 /** How high a chart becomes for its rows, at most. */
-const MOST_HEIGHT_PIXELS = 10_000
+const MAX_HEIGHT_PIXELS = 10_000
 
 function schemeOf(): 'light' | 'dark' {
   if (scheme !== 'auto') return scheme === 'dark' ? 'dark' : 'light'

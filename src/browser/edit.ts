@@ -35,8 +35,8 @@ const command = document.getElementById('edit-command') as HTMLElement
 
 /** Fields that are sizes of the layout, and what they can be, in pixels. */
 const SIZES = ['width', 'height'] as const
-const LEAST_PIXELS = 100
-const MOST_PIXELS = 4000
+const MIN_PIXELS = 100
+const MAX_PIXELS = 4000
 /** Options that have no field of their own: a file of this machine, and the theme, which is a part of the figure. */
 const WITHOUT_FIELD: ReadonlySet<string> = new Set(['geojson', 'theme'])
 /** The options that have a field, by their table. */
@@ -236,13 +236,13 @@ function hexOf(color: unknown): string | undefined {
 }
 
 /** Series of which the form shows colors: more cannot be told apart. */
-const MOST_SERIES = 12
+const MAX_SERIES = 12
 
 /** The names of the series of `--by`. */
 async function namesOf({ data }: Figure): Promise<string[]> {
   if (groupingsIn(data).length === 0) return []
   const shown = (await (await ask(`${content}?inline_data=true`)).json()) as Figure
-  return [...new Set(shown.data.map(({ name }) => String(name ?? '')))].slice(0, MOST_SERIES)
+  return [...new Set(shown.data.map(({ name }) => String(name ?? '')))].slice(0, MAX_SERIES)
 }
 
 /** The color of a trace that has none of its own. */
@@ -326,9 +326,9 @@ async function save(): Promise<void> {
     return
   }
   for (const name of SIZES) {
-    const pixels = Number(changed[name] || LEAST_PIXELS)
-    if (!(pixels >= LEAST_PIXELS && pixels <= MOST_PIXELS)) {
-      say(`Not saved: ${name} is ${LEAST_PIXELS} to ${MOST_PIXELS} pixels.`)
+    const pixels = Number(changed[name] || MIN_PIXELS)
+    if (!(pixels >= MIN_PIXELS && pixels <= MAX_PIXELS)) {
+      say(`Not saved: ${name} is ${MIN_PIXELS} to ${MAX_PIXELS} pixels.`)
       return
     }
   }

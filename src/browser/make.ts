@@ -11,7 +11,7 @@ const status = button.parentElement!.querySelector('[role=status]') as HTMLEleme
 const { fid = '', create = '', grids = '', where, parent } = button.dataset
 
 /** Characters of the name of a grid that are part of that of its chart: names have a limit. */
-const MOST_CHARACTERS = 200
+const MAX_CHARACTERS = 200
 
 async function make(): Promise<void> {
   button.disabled = true
@@ -22,7 +22,7 @@ async function make(): Promise<void> {
     const body = {
       figure,
       raw_data: 'grid',
-      filename: `${grid.filename.slice(0, MOST_CHARACTERS)} ${type}`,
+      filename: `${grid.filename.slice(0, MAX_CHARACTERS)} ${type}`,
       on_conflict: 'rename',
       ...(parent !== undefined && Number(parent) >= 0 && { parent: Number(parent) }),
     }

@@ -57,14 +57,14 @@ for (const frame of document.querySelectorAll<HTMLIFrameElement>('iframe.chart')
 addEventListener('message', ({ data, source }) => {
   const frame = document.querySelector<HTMLIFrameElement>('iframe.chart')
   if (frame?.contentWindow !== source || data?.type !== 'gridline:drawn' || frame?.dataset.height) return
-  const height = Math.min(Number(data.height), MOST_CHART_PIXELS)
+  const height = Math.min(Number(data.height), MAX_CHART_PIXELS)
   if (height > frame.clientHeight) frame.style.height = `${height}px`
 })
 
-const MOST_CHART_PIXELS = 10_000
+const MAX_CHART_PIXELS = 10_000
 
 /** How often a picture is asked for again that was not drawn, and the first wait, in ms. */
-const TRIES = 4
+const MAX_TRIES = 4
 const FIRST_WAIT_MS = 2000
 
 // Pictures of charts in lists: a busy server draws them later. Until then, there is their frame alone.
@@ -72,7 +72,7 @@ for (const picture of document.querySelectorAll<HTMLImageElement>('.thumb img'))
   let tries = 0
   const again = (): void => {
     picture.style.visibility = 'hidden'
-    if (tries === TRIES) return
+    if (tries === MAX_TRIES) return
     // The same address again: it is loaded again, in whichever colors.
     const { src } = picture
     setTimeout(

@@ -7,9 +7,9 @@ import { type Checks, type ColumnRule, checkTypes, type TableRule, type WithSeve
 import { durationOf, rangeOf, shareOf } from './values.ts'
 
 /** Rules that checks have at most, and columns and groups of rules of the table. */
-const MOST_RULES = 50_000
-const MOST_COLUMNS = 20_000
-const MOST_GROUPS = 100
+const MAX_RULES = 50_000
+const MAX_COLUMNS = 20_000
+const MAX_GROUPS = 100
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -18,7 +18,7 @@ export function readChecks(given: unknown): Checks {
   const document = members(given, 'the checks')
   const checks = isTableSchema(document) ? checksOfSchema(document) : ourChecks(document)
   const count = checks.columns.reduce((sum, { rules }) => sum + rules.length, checks.table.length)
-  if (count > MOST_RULES) throw bad('the checks', `more than ${MOST_RULES} rules`)
+  if (count > MAX_RULES) throw bad('the checks', `more than ${MAX_RULES} rules`)
   if (count === 0)
     throw bad('the checks', 'no rules', 'Write rules under columns or table. See: gridline check FILE --init')
   return checks
@@ -28,9 +28,9 @@ function ourChecks(document: Members): Checks {
   known(document, ['columns', 'table', 'severity'], 'the checks')
   const severity = severityOf(document, 'the checks', 'error')
   const columns = columnsOf(document.columns, severity)
-  if (columns.length > MOST_COLUMNS) throw bad('columns', `more than ${MOST_COLUMNS} columns`)
+  if (columns.length > MAX_COLUMNS) throw bad('columns', `more than ${MAX_COLUMNS} columns`)
   const groups = listOf(document.table, 'table')
-  if (groups.length > MOST_GROUPS) throw bad('table', `more than ${MOST_GROUPS} groups of rules`)
+  if (groups.length > MAX_GROUPS) throw bad('table', `more than ${MAX_GROUPS} groups of rules`)
   const names = [...new Set(columns.map(({ column }) => column))]
   const table = groups.flatMap((rules) => tableRules(rules, severity, names))
   const severityOfColumns = new Map<string, Severity>()
@@ -142,7 +142,7 @@ function tableRules(given: Members, before: Severity, columns: readonly string[]
   if (key !== undefined) {
     const names = Array.isArray(key) ? key : [key]
     const isKey =
-      names.length > 0 && names.length <= MOST_GROUPS && names.every((name) => typeof name === 'string')
+      names.length > 0 && names.length <= MAX_GROUPS && names.every((name) => typeof name === 'string')
     if (!isKey || new Set(names).size < names.length) throw invalid('table', 'key', key)
     rules.push({ rule: 'key', columns: names, severity })
   }

@@ -36,8 +36,8 @@ const TRUE = ['true', 'True', 'TRUE', '1']
 const FALSE = ['false', 'False', 'FALSE', '0']
 
 /** Fields of a schema, and columns of a key, and keys, at most. */
-const MOST_FIELDS = 20_000
-const MOST_KEYS = 100
+const MAX_FIELDS = 20_000
+const MAX_KEYS = 100
 
 export function isTableSchema(document: Members): boolean {
   return Array.isArray(document.fields)
@@ -45,7 +45,7 @@ export function isTableSchema(document: Members): boolean {
 
 export function checksOfSchema(schema: Members): Checks {
   const fields = schema.fields as readonly unknown[]
-  if (fields.length > MOST_FIELDS) throw new Problem('bad_checks', `checks: more than ${MOST_FIELDS} fields`)
+  if (fields.length > MAX_FIELDS) throw new Problem('bad_checks', `checks: more than ${MAX_FIELDS} fields`)
   const columns = fields.map((field, k) => {
     const { name } = (field ?? {}) as Members
     if (typeof name !== 'string') throw new Problem('bad_checks', `checks, fields[${k}]: name is missing`)
@@ -64,7 +64,7 @@ export function checksOfSchema(schema: Members): Checks {
   const key = textsOf(schema.primaryKey)
   if (key) table.push({ rule: 'key', columns: key })
   if (Array.isArray(schema.uniqueKeys))
-    for (const unique of schema.uniqueKeys.slice(0, MOST_KEYS)) {
+    for (const unique of schema.uniqueKeys.slice(0, MAX_KEYS)) {
       const list = textsOf(unique)
       table.push(
         list ? { rule: 'unique', columns: list } : { rule: 'uniqueKeys', cannot: 'not a list of columns' },
@@ -157,5 +157,5 @@ function constraintRule(name: string, value: unknown, all: Members): ColumnRule 
 function textsOf(given: unknown): string[] | undefined {
   if (typeof given === 'string') return [given]
   const isList = Array.isArray(given) && given.every((one) => typeof one === 'string')
-  return isList ? [...new Set(given)].slice(0, MOST_KEYS) : undefined
+  return isList ? [...new Set(given)].slice(0, MAX_KEYS) : undefined
 }

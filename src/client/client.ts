@@ -80,7 +80,7 @@ interface SendOptions {
 /** Waits before the second, third … attempt, in ms. */
 const WAITS = [300, 1000, 3000]
 /** Longest `Retry-After` that is obeyed, in ms. Beyond it, the request fails. */
-const LONGEST_WAIT = 60_000
+const MAX_WAIT_MS = 60_000
 /** Errors that pass: of the statuses that say so, and of the network. */
 const RETRIED: ReadonlySet<string> = new Set(
   Object.entries(errorCodes).flatMap(([code, { status }]) =>
@@ -199,7 +199,7 @@ export class Client {
         if (attempt >= WAITS.length || (body && !body.repeatable) || ended?.aborted) throw error
         // Not all clients at the same time.
         const wait = Math.max(WAITS[attempt] * (0.8 + Math.random() * 0.4), error.retryAfter ?? 0)
-        if (wait > LONGEST_WAIT)
+        if (wait > MAX_WAIT_MS)
           throw new Problem(error.code, error.message, {
             hint: `The server asks to wait ${Math.ceil(wait / 1000)} s. Try again then.`,
           })

@@ -7,7 +7,7 @@ import * as s from './schema.ts'
 export const prefixes = ['gridline-', 'service-', 'plotly-'] as const
 
 /** Percent of the rows of a grid that Delete-Missing removes without Max-Shrink. */
-export const MOST_REMOVED = 10
+export const MAX_REMOVED = 10
 
 export const conflictRules = ['fail', 'rename', 'replace', 'append'] as const
 export type ConflictRule = (typeof conflictRules)[number]
@@ -170,7 +170,7 @@ export const REQUEST_ID_HEADER = 'X-Request-Id'
 /** Why a change is made, as percent-encoded text: the versions that begin with it say so. */
 export const MESSAGE_HEADER = 'Message'
 /** Characters of a message. */
-export const MOST_MESSAGE = 500
+export const MAX_MESSAGE = 500
 
 /** Cache: header name → its prefixed names in lower case. */
 const prefixedNames = new Map<string, readonly string[]>()

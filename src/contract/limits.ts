@@ -206,7 +206,7 @@ export type Limits = { [name in LimitName]: number }
 
 const PREFIX = 'GRIDLINE_LIMIT_'
 /** Timers hold no more. */
-const MOST_SECONDS = 2_147_483
+const MAX_SECONDS = 2_147_483
 
 /**
  * The limits in effect: defaults overridden by the environment. Units as in the table. Throws `usage` for names that
@@ -236,8 +236,8 @@ export function limitsFrom(environment: Record<string, string | undefined> = {})
           hint: `Its unit is ${limits[name as LimitName].unit}, and its default ${limits[name as LimitName].value}.`,
         },
       )
-    if (limits[name as LimitName].unit === 'seconds' && value > MOST_SECONDS)
-      throw new Problem('usage', `${variable}=${text}: the maximum is ${MOST_SECONDS} seconds`)
+    if (limits[name as LimitName].unit === 'seconds' && value > MAX_SECONDS)
+      throw new Problem('usage', `${variable}=${text}: the maximum is ${MAX_SECONDS} seconds`)
     result[name] = value
   }
   return result as Limits

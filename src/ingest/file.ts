@@ -41,7 +41,7 @@ export interface FileOptions extends DelimitedOptions {
 }
 
 /** Archives in archives. */
-const MOST_DEPTH = 4
+const MAX_DEPTH = 4
 
 type Kind = FileFormat['reader']
 
@@ -101,7 +101,7 @@ function checkedKind(head: Buffer, source: string, options: FileOptions): Kind {
   if (kind !== 'zip' && kind !== 'tar' && (options.sheet ?? options.range) !== undefined)
     throw badData(source, {}, 'this is no workbook: it has no sheets', 'Leave out --sheet and --range.')
   const { depth = 0 } = options
-  if (depth > MOST_DEPTH)
+  if (depth > MAX_DEPTH)
     throw badData(source, {}, `archives in archives, ${depth} deep`, 'Unpack them first.')
   return kind
 }

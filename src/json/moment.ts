@@ -13,7 +13,7 @@ const DAY_BYTES = 10
 /** The length of `2024-01-31T09:30`. */
 const MINUTE_BYTES = 16
 /** The longest text that is tried: a fraction of seconds can have any number of digits. */
-const LONGEST_BYTES = 64
+const MAX_BYTES = 64
 
 const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
@@ -40,7 +40,7 @@ export function isDay(year: number, month: number, day: number): boolean {
  */
 export function momentIn(buf: Uint8Array, start: number, end: number): Moment | undefined {
   const length = end - start
-  if (length < DAY_BYTES || length > LONGEST_BYTES) return undefined
+  if (length < DAY_BYTES || length > MAX_BYTES) return undefined
   if (buf[start + 4] !== HYPHEN || buf[start + 7] !== HYPHEN) return undefined
   const century = twoDigits(buf, start)
   const year = twoDigits(buf, start + 2)

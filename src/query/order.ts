@@ -13,9 +13,9 @@ export function sortText({ name, descending }: SortKey): string {
 }
 
 /** Columns that rows are sorted by at most. */
-const MOST_KEYS = 10
+const MAX_KEYS = 10
 /** Characters of a list of columns at most. */
-const LONGEST_CHARACTERS = 10_000
+const MAX_CHARACTERS = 10_000
 
 /**
  * Reads a list of columns to sort by: `-date,city`. A minus sign means descending. Names with commas or with a minus
@@ -27,11 +27,11 @@ export function parseSort(text: string): SortKey[] {
       field: 'sort',
       hint: 'For example: -date,city. Names with commas are in double quotes.',
     })
-  if (text.length > LONGEST_CHARACTERS)
-    throw wrong(`${text.length} characters; at most ${LONGEST_CHARACTERS} are read`)
+  if (text.length > MAX_CHARACTERS)
+    throw wrong(`${text.length} characters; at most ${MAX_CHARACTERS} are read`)
   const keys: SortKey[] = []
   for (const item of itemsOf(text)) {
-    if (keys.length === MOST_KEYS) throw wrong(`rows are sorted by at most ${MOST_KEYS} columns`)
+    if (keys.length === MAX_KEYS) throw wrong(`rows are sorted by at most ${MAX_KEYS} columns`)
     const given = item.trim()
     const descending = given.startsWith('-')
     const rest = descending || given.startsWith('+') ? given.slice(1) : given

@@ -27,7 +27,7 @@ export interface Where {
 }
 
 /** Operators of one expression. */
-const MOST_OPERATORS = 1000
+const MAX_OPERATORS = 1000
 /** Deepest nesting of parentheses, `not` and signs. */
 const DEEPEST = 100
 /** Words that are part of the language. A column of such a name is written in double quotes. */
@@ -146,7 +146,7 @@ class Parser {
 
   /** Goes on after an operator. */
   private pass(): void {
-    if (++this.operators > MOST_OPERATORS) throw this.wrong(`more than ${MOST_OPERATORS} operators`)
+    if (++this.operators > MAX_OPERATORS) throw this.wrong(`more than ${MAX_OPERATORS} operators`)
     this.next++
   }
 

@@ -1,7 +1,7 @@
 import { Problem } from '../contract/errors.ts'
 
 /** Longest expression, in characters. */
-const LONGEST_CHARACTERS = 10_000
+const MAX_CHARACTERS = 10_000
 
 /** A word, a number, a text, a name in quotes, or a sign. `at`: its first character, from 0. */
 export interface Token {
@@ -26,10 +26,10 @@ const QUOTED = { "'": /'((?:[^']|'')*)'/y, '"': /"((?:[^"]|"")*)"/y, '`': /`((?:
 
 /** The words, numbers and signs of an expression. Throws `invalid_query`. */
 export function tokensOf(field: string, given: string): Token[] {
-  if (given.length > LONGEST_CHARACTERS)
+  if (given.length > MAX_CHARACTERS)
     throw new Problem(
       'invalid_query',
-      `${field}: ${given.length} characters; at most ${LONGEST_CHARACTERS} are read`,
+      `${field}: ${given.length} characters; at most ${MAX_CHARACTERS} are read`,
       { field },
     )
   const tokens: Token[] = []

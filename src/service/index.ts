@@ -167,7 +167,7 @@ const handlers: Handlers = {
 const READ_SIZES = 60_000
 
 /** How long a command goes on with work in the background, in ms. Steps of it end; the next command goes on. */
-const PATIENCE = 300
+const CLOSE_TIMEOUT_MS = 300
 
 /** Opens the store and creates the service on it. */
 export async function createService(options: ServiceOptions): Promise<RunningService> {
@@ -209,7 +209,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
       service.uploads.close()
       // Without a server, nothing else does what is due.
       if (actingAs && wrote) {
-        const patience = setTimeout(() => jobs.stop(), PATIENCE)
+        const patience = setTimeout(() => jobs.stop(), CLOSE_TIMEOUT_MS)
         await jobs.look()
         clearTimeout(patience)
       }

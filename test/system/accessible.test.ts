@@ -10,7 +10,7 @@ const site = inBrowser()
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const pictures = process.env.GRIDLINE_SCREENSHOTS
 /** Page weight without the chart library and pictures, in bytes. */
-const MOST_BYTES = 60 * 1024
+const MAX_BYTES = 60 * 1024
 
 const paths: Record<string, string> = {
   'start, signed out': '/',
@@ -88,7 +88,7 @@ async function look(page: Page, name: string, path: string): Promise<object> {
       await page.screenshot({ path: `${pictures}/page-${name.replace(/\W+/g, '-')}-${width}.png` })
     const wrong = await violations(page)
     if (Object.keys(wrong).length > 0) found[`${name}, ${scheme}`] = wrong
-    if (weight > MOST_BYTES) found[`${name}, bytes`] = weight
+    if (weight > MAX_BYTES) found[`${name}, bytes`] = weight
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     if (wide > 0) found[`${name}, ${width} px`] = `scrolls ${wide} px sideways`
   }

@@ -14,7 +14,7 @@ const folder = process.env.GRIDLINE_FIGURES ?? fileURLToPath(new URL('../data/fi
 const files = readdirSync(folder).filter((name) => name.endsWith('.json'))
 
 /** The part of the pixels that may differ: WebGL does not draw the same twice. */
-const MOST = 0.002
+const MAX = 0.002
 
 let drawer: Drawer
 beforeAll(() => {
@@ -43,6 +43,6 @@ onBothStores('figures', (test, engine) => {
       return
     }
     expect(drawn.status).toBe(200)
-    expect(difference(new Uint8Array(await drawn.arrayBuffer()), original)).toBeLessThan(MOST)
+    expect(difference(new Uint8Array(await drawn.arrayBuffer()), original)).toBeLessThan(MAX)
   })
 })

@@ -24,7 +24,7 @@ export const ORDERED =
 /** Height of a bar with its label above it, in pixels. */
 const LABELED_BAR_PIXELS = 34
 /** Height of a bar with a label above it, at most, in pixels. */
-const MOST_BAR_PIXELS = 56
+const MAX_BAR_PIXELS = 56
 /** Height of a label above a bar, and of each further bar of a group, in pixels. */
 const LABEL_PIXELS = 20
 const FURTHER_BAR_PIXELS = 12
@@ -34,16 +34,16 @@ const AXIS_PIXELS = 64
 const TWO_LINES_PIXELS = 40
 /** Height of a row with a label beside it, in pixels: where it can be chosen, and at least. */
 const ROW_PIXELS = 20
-const LEAST_LABEL_PIXELS = 15
+const MIN_LABEL_PIXELS = 15
 /** Labels of a phone that stand above their bars: a longer list is only scrolled. */
-const MOST_ABOVE = 100
+const MAX_ABOVE = 100
 /** Bars of a chart: fewer are thinner, so that they are not blocks. */
 const FEW_BARS = 4
 
 /** Room for the values beside bars and points: a part of the height, or pixels of the width. */
 const OUTSIDE_SHARE = 0.1
 const VALUE_PIXELS = 60
-const MOST_VALUE_PIXELS = 200
+const MAX_VALUE_PIXELS = 200
 
 /** plotly.js leaves no room for values beside the bars of a waterfall, and beside points. */
 function roomForValues({ data, layout, view }: Draft, isTurned: boolean): void {
@@ -62,7 +62,7 @@ function roomForValues({ data, layout, view }: Draft, isTurned: boolean): void {
     }
   }
   const widest = Math.max(...[least, most].map((value) => widthOf(value.toLocaleString('en')) + 10))
-  const pixels = Math.min(MOST_VALUE_PIXELS, Math.max(VALUE_PIXELS, widest))
+  const pixels = Math.min(MAX_VALUE_PIXELS, Math.max(VALUE_PIXELS, widest))
   const share = isTurned ? pixels / (view.width * PLOT_SHARE) : OUTSIDE_SHARE
   const room = (most - least) * share
   if (room === 0) return
@@ -121,10 +121,10 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
   const height = view.height - above.title - above.legend - AXIS_PIXELS - draft.below
   const bars = isStacked(layout) ? 1 : data.length
   const labeled = LABELED_BAR_PIXELS + (bars - 1) * FURTHER_BAR_PIXELS
-  const isAbove = isNarrow(view) && labels.length <= MOST_ABOVE
+  const isAbove = isNarrow(view) && labels.length <= MAX_ABOVE
   draft.needed =
     view.height - height + labels.length * (isAbove ? labeled : ROW_PIXELS + (bars - 1) * FURTHER_BAR_PIXELS)
-  if (height / labels.length >= LEAST_LABEL_PIXELS) layout.yaxis.dtick ??= 1
+  if (height / labels.length >= MIN_LABEL_PIXELS) layout.yaxis.dtick ??= 1
   if (!isNarrow(view)) {
     const lines = height / labels.length >= TWO_LINES_PIXELS ? 2 : 1
     layout.yaxis.labelalias = aliases(labels, view.width * 0.4, lines)
@@ -145,7 +145,7 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
       ? inTwoLines(labels, most)
       : shortenedApart(labels, most).map((text) => [text])
   const lines = Math.max(...texts.map(({ length }) => length))
-  const gap = Math.max((LABEL_PIXELS * lines) / row, 1 - (MOST_BAR_PIXELS * bars) / row)
+  const gap = Math.max((LABEL_PIXELS * lines) / row, 1 - (MAX_BAR_PIXELS * bars) / row)
   layout.bargap = gap
   layout.funnelgap = gap
   layout.waterfallgap = gap

@@ -60,12 +60,12 @@ const NARROW_SHARE = 0.2
 const STANDOFF_PIXELS = 18
 
 /** Part of the width of a phone that labels have where they have no room of their own. */
-const LEAST_LABEL_SHARE = 0.3
+const MIN_LABEL_SHARE = 0.3
 
 /** Width of labels beside the plot of a phone, at most, in pixels. A label of a few letters says nothing: then the plot is smaller. */
 export function mostBeside(labels: readonly string[], view: View): number {
   const most = view.width * NARROW_SHARE - 2 * edgeOf(view) - STANDOFF_PIXELS
-  return labels.some((label) => widthOf(label) > most) ? Math.max(most, view.width * LEAST_LABEL_SHARE) : most
+  return labels.some((label) => widthOf(label) > most) ? Math.max(most, view.width * MIN_LABEL_SHARE) : most
 }
 
 /** Whether a chart has one x axis and one y axis, or none. */
@@ -102,7 +102,7 @@ function beginningOf(text: string, end: number): string {
 }
 
 /** Texts that are kept apart: of more, nobody reads all. */
-const MOST_APART = 300
+const MAX_APART = 300
 
 /** Texts in at most `most` pixels, of which no two are cut to the same one: then the end of each, too, is left. */
 export function shortenedApart(texts: readonly string[], most: number): string[] {
@@ -110,7 +110,7 @@ export function shortenedApart(texts: readonly string[], most: number): string[]
   const counts = new Map<string, number>()
   for (const one of short) counts.set(one, (counts.get(one) ?? 0) + 1)
   const isAlike = (k: number): boolean =>
-    texts.length <= MOST_APART && short[k] !== texts[k] && counts.get(short[k])! > 1
+    texts.length <= MAX_APART && short[k] !== texts[k] && counts.get(short[k])! > 1
   const taken = new Set(short.filter((_, k) => !isAlike(k)))
   return short.map((one, k) => {
     if (!isAlike(k)) return one
@@ -174,10 +174,10 @@ export function labelsOf(lists: readonly unknown[]): string[] | undefined {
     for (const label of listOf(list)) {
       if (typeof label === 'string') found.add(label)
       else if (label !== null && label !== undefined) return undefined
-      if (found.size > MOST_LABELS) return undefined
+      if (found.size > MAX_LABELS) return undefined
     }
   return found.size === 0 ? undefined : [...found]
 }
 
 /** Labels that are looked at. */
-const MOST_LABELS = 2000
+const MAX_LABELS = 2000

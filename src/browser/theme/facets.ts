@@ -16,7 +16,7 @@ import { asWritten } from './labels.ts'
 const TITLE_PIXELS = 24
 const TICKS_PIXELS = 26
 /** Height of a row of small charts with their titles, in pixels. */
-const LEAST_CHART_PIXELS = 130
+const MIN_CHART_PIXELS = 130
 /** Width of the name of a row, beside it, in pixels. */
 const ROW_NAME_PIXELS = 24
 /** Room between two small charts: half of the label of a tick stands in it. */
@@ -48,7 +48,7 @@ export function arrangeFacets(draft: Draft): void {
   const across = isMatrix ? columns.length : usual
   if (isMatrix) draft.right += ROW_NAME_PIXELS
   const down = Math.ceil(count / across)
-  const room = Math.max(LEAST_CHART_PIXELS, labels.length * ROW_PIXELS + TITLE_PIXELS)
+  const room = Math.max(MIN_CHART_PIXELS, labels.length * ROW_PIXELS + TITLE_PIXELS)
   draft.needed = above.title + above.legend + above.axis + draft.below + down * room + 50
   const width = view.width - 2 * edgeOf(view) - 40
   const height = Math.max(120, view.height - above.title - above.legend - above.axis - 50)
@@ -135,7 +135,7 @@ function labelAxis(labels: readonly string[], view: View, pixels: number): Attri
   const texts = shortenedApart(labels, view.width * (isNarrow(view) ? NARROW_LABELS_SHARE : LABELS_SHARE))
   return {
     nticks: undefined,
-    dtick: Math.ceil(LEAST_ROW_PIXELS / pixels),
+    dtick: Math.ceil(MIN_ROW_PIXELS / pixels),
     ticklabelposition: 'outside',
     labelalias: Object.fromEntries(labels.map((label, k) => [label, texts[k]])),
   }
@@ -143,7 +143,7 @@ function labelAxis(labels: readonly string[], view: View, pixels: number): Attri
 
 /** Height of the row of a label, and the least one in which each label stands, in pixels. */
 const ROW_PIXELS = 18
-const LEAST_ROW_PIXELS = 14
+const MIN_ROW_PIXELS = 14
 /** Part of the width that labels beside small charts can have. */
 const LABELS_SHARE = 0.2
 const NARROW_LABELS_SHARE = 0.35

@@ -59,13 +59,13 @@ export function needsFit({ data, layout }: { data: readonly Attributes[]; layout
 }
 
 /** Rounds in which names that cover each other move apart. */
-const MOST_ROUNDS = 200
+const MAX_ROUNDS = 200
 
 /** How far names move down, in pixels, so that none covers another one. `at`: where each would be. */
 function spread(ends: readonly { k: number; at: number }[], height: number): { k: number; shift: number }[] {
   const order = [...ends].sort((a, b) => a.at - b.at)
   const places = order.map(({ at }) => at)
-  for (let round = 0; round < MOST_ROUNDS; round++)
+  for (let round = 0; round < MAX_ROUNDS; round++)
     for (let k = 1; k < places.length; k++) {
       const missing = NAME_PIXELS - (places[k] - places[k - 1])
       if (missing <= 0) continue

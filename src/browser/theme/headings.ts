@@ -58,10 +58,10 @@ export function placeTitle({ layout, view, above }: Draft): void {
 }
 
 /** The part of the height that a legend may have above the plot, and rows that it may have in any case. */
-const MOST_LEGEND = 0.25
-const LEAST_ROWS = 4
+const MAX_LEGEND = 0.25
+const MIN_ROWS = 4
 /** Names of a legend that are measured: there is no room for more. */
-const MOST_MEASURED = 200
+const MAX_MEASURED = 200
 
 /** The legend below the title, from the left, if it is shown and nobody has placed it. */
 export function placeLegend(draft: Draft): void {
@@ -81,7 +81,7 @@ export function placeLegend(draft: Draft): void {
   let rows = 1
   let at = 0
   // Entries of plotly.js are as wide as the widest one if there are several rows.
-  const widths = names.slice(0, MOST_MEASURED).map((name) => widthOf(name) + SYMBOL_PIXELS)
+  const widths = names.slice(0, MAX_MEASURED).map((name) => widthOf(name) + SYMBOL_PIXELS)
   const widest = Math.max(...widths)
   const all = widths.reduce((sum, width) => sum + width, 0)
   if (all > most)
@@ -92,7 +92,7 @@ export function placeLegend(draft: Draft): void {
       }
       at += widest
     }
-  if (rows > LEAST_ROWS && rows * LEGEND_LINE_PIXELS > view.height * MOST_LEGEND) {
+  if (rows > MIN_ROWS && rows * LEGEND_LINE_PIXELS > view.height * MAX_LEGEND) {
     // So many names stand beside the plot, or below it on a phone, where one can scroll.
     if (isNarrow(view)) placeBelow(draft, rows)
     else shortenNames(draft, view.width * BESIDE_SHARE)
@@ -137,7 +137,7 @@ function shortenNames({ data, view }: Draft, most = view.width - 2 * edgeOf(view
 function placeBelow(draft: Draft, rows: number): void {
   const { layout, view } = draft
   const all = rows * LEGEND_LINE_PIXELS
-  const most = view.most === undefined ? view.height * MOST_BELOW : MOST_BELOW_PIXELS
+  const most = view.most === undefined ? view.height * MAX_BELOW : MAX_BELOW_PIXELS
   draft.below = Math.min(all, most)
   // The plot is as high as without it.
   draft.needed = Math.max(draft.needed, PLOT_PIXELS + draft.below)
@@ -155,8 +155,8 @@ function placeBelow(draft: Draft, rows: number): void {
 /** Height of a plot with its title and its axis, in pixels. */
 const PLOT_PIXELS = 420
 /** Height of a legend below the plot, at most: a part of the height, or pixels of a chart that can grow. */
-const MOST_BELOW = 0.5
-const MOST_BELOW_PIXELS = 2400
+const MAX_BELOW = 0.5
+const MAX_BELOW_PIXELS = 2400
 
 /** Whether the legend is left to us: what is not placed by the figure. */
 function isOurs(legend: unknown): boolean {
@@ -228,11 +228,11 @@ export function placeFoot(draft: Draft): void {
   const { layout, view, unseen, remarks } = draft
   const given = listOfAnnotations(layout).find(({ name }) => name === SOURCE)
   const said = [...(unseen.length > 0 ? [`Not shown: ${unseen.join(', ')}`] : []), ...remarks].join('. ')
-  if (!given && (said === '' || view.height < LEAST_FOOT_PIXELS)) return
+  if (!given && (said === '' || view.height < MIN_FOOT_PIXELS)) return
   const most = view.width - 2 * edgeOf(view)
   const lines = [
     ...wrapped(String(given?.text ?? ''), most, 12).slice(0, 1),
-    ...wrapped(said, most, 12).slice(0, MOST_FOOT_LINES),
+    ...wrapped(said, most, 12).slice(0, MAX_FOOT_LINES),
   ]
   liftBelow(draft, (SOURCE_PIXELS + (lines.length - 1) * FOOT_LINE_PIXELS) / view.height)
   layout.annotations = listOfAnnotations(layout).filter((one) => one !== given)
@@ -263,11 +263,11 @@ function liftBelow({ data, layout }: Draft, share: number): void {
   }
 }
 
-const MOST_FOOT_LINES = 3
+const MAX_FOOT_LINES = 3
 /** Height of each further line below the chart, in pixels. */
 export const FOOT_LINE_PIXELS = 16
 /** Height of a chart that has room for what it does not show, in pixels. */
-const LEAST_FOOT_PIXELS = 160
+const MIN_FOOT_PIXELS = 160
 
 export function listOfAnnotations(layout: Attributes): Attributes[] {
   return Array.isArray(layout.annotations) ? layout.annotations : []

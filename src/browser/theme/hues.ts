@@ -14,7 +14,7 @@ const ORDERED = {
 /** Groups that begin with a number: years, classes, sizes. */
 const NUMBERED = /^\s*[<>≤≥+-]?\s*\d/
 /** Ordered groups, at least, for colors of one scale: two have colors of their own. */
-const LEAST_ORDERED = 3
+const MIN_ORDERED = 3
 const BESIDE = { light: '#c3c8ce', dark: '#565d66' } as const
 /** The end of the name of a trend, and the name of what stands for all other groups. */
 const OF_TREND = / \((?:trend|mean of \d+)\)$/
@@ -53,7 +53,7 @@ function chooseColors(draft: Draft): void {
   const isOrdered =
     (layout.meta.spec?.options?.by !== undefined || layout.meta.chart === 'rose') &&
     layout.template === undefined &&
-    series.length >= LEAST_ORDERED &&
+    series.length >= MIN_ORDERED &&
     series.every((key) => NUMBERED.test(key))
   if (layout.meta.isCentered === true && !data.some(({ stackgroup }) => stackgroup !== undefined)) {
     const parts = DIVERGING.filter((_, k) => k !== 0 && k !== DIVERGING.length - 1)

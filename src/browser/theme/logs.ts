@@ -16,7 +16,7 @@ export function formatLogs({ data, layout }: Draft): void {
 /** Ticks of a logarithmic axis. plotly.js writes millions with all their zeros. */
 function logTicks(values: number, least: number, { meta }: Attributes): Attributes {
   const [from, to] = [Math.floor(Math.log10(least)), Math.ceil(Math.log10(values))]
-  const every = Math.ceil((to - from) / MOST_POWERS)
+  const every = Math.ceil((to - from) / MAX_POWERS)
   const powers = Array.from({ length: to - from + 1 }, (_, k) => from + k).filter(
     (power) => power % every === 0,
   )
@@ -32,4 +32,4 @@ function logTicks(values: number, least: number, { meta }: Attributes): Attribut
 }
 
 /** Powers of ten that have a tick, at most. */
-const MOST_POWERS = 9
+const MAX_POWERS = 9

@@ -11,7 +11,7 @@ const MANY_REGIONS = 400
 const WORLD_DEGREES = 120
 /** Room around the points of a map, as a part of their extent, and at least, in degrees. */
 const ROOM = 0.15
-const LEAST_DEGREES = 2
+const MIN_DEGREES = 2
 
 /** A quiet ground for what a map shows, and the part of the world where it is. */
 export function arrangeMaps(draft: Draft): void {
@@ -99,13 +99,13 @@ function rangeOf(lists: readonly unknown[]): [number, number] | undefined {
       if (value > most) most = value
     }
   if (least > most) return undefined
-  const room = Math.max(LEAST_DEGREES, (most - least) * ROOM)
+  const room = Math.max(MIN_DEGREES, (most - least) * ROOM)
   return [least - room, most + room]
 }
 
 /** The annotation that names places that a map does not know, and how many of them. */
 const PLACES = 'gridline-places'
-const MOST_PLACES = 3
+const MAX_PLACES = 3
 
 /** Places of maps that plotly.js has not found: nothing is drawn for them. */
 function unknownPlaces({ calcdata }: { calcdata?: unknown }): string[] {
@@ -115,8 +115,8 @@ function unknownPlaces({ calcdata }: { calcdata?: unknown }): string[] {
 }
 
 function noteOf(places: readonly string[]): Attributes {
-  const more = places.length - MOST_PLACES
-  const names = places.slice(0, MOST_PLACES).map((place) => escapedMarkup(place))
+  const more = places.length - MAX_PLACES
+  const names = places.slice(0, MAX_PLACES).map((place) => escapedMarkup(place))
   return {
     name: PLACES,
     text: `not on the map: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,

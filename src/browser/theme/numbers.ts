@@ -5,7 +5,7 @@ import { type Attributes, type Draft, isNarrow } from './draft.ts'
 /** Large numbers as plotly.js writes them. */
 const LARGE = { M: 1e6, B: 1e9, T: 1e12 } as const
 /** Multiples of a step that have a name: an axis has far fewer ticks. */
-const MOST_MULTIPLES = 120
+const MAX_MULTIPLES = 120
 
 /** Thousands with commas, millions by name, and small numbers without prefixes, unless the figure sets a format. */
 export function formatNumbers({ data, layout }: Draft): void {
@@ -28,7 +28,7 @@ export function formatNumbers({ data, layout }: Draft): void {
     // Whole numbers side by side have a tick each; sums of a y axis go beyond them.
     const isEach =
       isWhole &&
-      span < (layout.meta.chart === 'bump' ? MOST_RANKS : FEW_WHOLE) &&
+      span < (layout.meta.chart === 'bump' ? MAX_RANKS : FEW_WHOLE) &&
       axis.type !== 'log' &&
       (key.startsWith('x') || layout.meta.chart === 'bump')
     const isYears = isWhole && key.startsWith('x') && largest.least >= 1000 && values < 3000
@@ -68,7 +68,7 @@ export function formatNumbers({ data, layout }: Draft): void {
 /** Whole numbers up to which each has a tick. */
 const FEW_WHOLE = 6
 /** Ranks that each have a tick. */
-const MOST_RANKS = 16
+const MAX_RANKS = 16
 
 /** Names of numbers, and the same with a unit. */
 function withUnit(names: Record<string, string>, before: string, after: string): Record<string, string> {
@@ -80,9 +80,9 @@ function withUnit(names: Record<string, string>, before: string, after: string):
 
 /** Steps of ticks, in months, and ends of months that are looked at. */
 const MONTHS = [1, 2, 3, 6, 12, 24, 36, 60, 120]
-const MOST_ENDS = 2000
+const MAX_ENDS = 2000
 /** Months of an axis that has months at its ticks: a longer one has years. */
-const MOST_MONTHS = 24
+const MAX_MONTHS = 24
 
 /** The number of a month, from year 0 on. */
 function monthOf(day: string): number {
@@ -133,7 +133,7 @@ function formatFirst({ data, layout, view }: Draft): void {
     }
   if (first === undefined || last === undefined || isLonger(layout, first, last)) return
   const months = monthOf(last) - monthOf(first) + 1
-  if (starts && starts.size > 1 && months <= MOST_MONTHS) {
+  if (starts && starts.size > 1 && months <= MAX_MONTHS) {
     // Weeks have no place between months.
     const most = isNarrow(view) ? 6 : 12
     const step = MONTHS.find((one) => months / one <= most) ?? months
@@ -141,7 +141,7 @@ function formatFirst({ data, layout, view }: Draft): void {
     return
   }
   const days = [...(ends ?? [])].sort().reverse()
-  if (days.length > 1 && days.length <= MOST_ENDS && isEven(days.map(monthOf))) {
+  if (days.length > 1 && days.length <= MAX_ENDS && isEven(days.map(monthOf))) {
     // Beside the tick of the next month, the last day would be read as that.
     const most = isNarrow(view) ? 6 : 12
     const step = MONTHS.find((months) => days.length / months <= most) ?? days.length
@@ -231,7 +231,7 @@ function aliases(locale: string): Record<string, string> {
     names.formatToParts(2 * size).find(({ type }) => type === 'compact')?.value ?? ''
   for (let power = -3; power <= 2; power++)
     for (const digit of [1, 2, 5])
-      for (let k = 1; k <= MOST_MULTIPLES; k++) {
+      for (let k = 1; k <= MAX_MULTIPLES; k++) {
         const value = Number((k * digit * 10 ** power).toPrecision(6))
         if (value >= 1000) break
         const text = numbers.format(value)

@@ -10,7 +10,7 @@ const CELLS = new Set(['heatmap', 'contour', 'histogram2d', 'surface', 'mesh3d',
 /** Those of them with rows of cells. */
 const MATRICES = new Set(['heatmap', 'contour', 'histogram2d'])
 /** Part of the range that must be on the other side of zero, for colors that part there. */
-const LEAST_OTHER_SIDE = 0.1
+const MIN_OTHER_SIDE = 0.1
 
 /** Colors of cells part at zero if the values do. On a phone, the scale of colors is below the chart. */
 export function arrangeColors(draft: Draft): void {
@@ -44,7 +44,7 @@ export function arrangeColors(draft: Draft): void {
       holder.colorscale === undefined &&
       holder.zmin === undefined
     ) {
-      const isDiverging = Math.min(-range[0], range[1]) > LEAST_OTHER_SIDE * Math.max(-range[0], range[1])
+      const isDiverging = Math.min(-range[0], range[1]) > MIN_OTHER_SIDE * Math.max(-range[0], range[1])
       const middle = trace.type === 'mesh3d' || trace.type === 'surface' ? 'cmid' : 'zmid'
       if (isDiverging) Object.assign(changes, { colorscale: scaleOf(DIVERGING), [middle]: 0 })
     }
@@ -115,7 +115,7 @@ function shareScale({ data }: Draft): void {
 const SYMBOLS = ['circle', 'diamond', 'square', 'cross', 'triangle-up', 'x']
 
 /** Steps of a scale of colors, at most. */
-const MOST_STEPS = 6
+const MAX_STEPS = 6
 
 interface Scaled {
   holder: Attributes
@@ -135,7 +135,7 @@ function scaledAs(
     return { holder: { colorscale: scaleOf(DIVERGING), [`${letter}mid`]: middle } }
   }
   if (layout.meta.scale === 'steps') {
-    const step = stepAbove((most - least) / MOST_STEPS)
+    const step = stepAbove((most - least) / MAX_STEPS)
     const from = Math.floor(least / step) * step
     const count = Math.max(1, Math.ceil((most - from) / step - 1e-9))
     const edges = Array.from({ length: count + 1 }, (_, k) => Number((from + k * step).toPrecision(12)))
@@ -186,7 +186,7 @@ function scaledAs(
 }
 
 /** Cells of an axis that are filled in, at most. */
-const MOST_STEPS_FILLED = 2000
+const MAX_STEPS_FILLED = 2000
 
 /** Adds the steps of numbers or times that have no cell: plotly.js makes the cells beside them wider. */
 function fillSteps({ layout }: Draft, trace: Attributes): void {
@@ -204,7 +204,7 @@ function fillSteps({ layout }: Draft, trace: Attributes): void {
     const step = Math.min(...steps)
     const isEven = steps.every((one) => Math.abs(one / step - Math.round(one / step)) < 1e-6)
     const count = Math.round((places[places.length - 1] - places[0]) / step)
-    if (places.length < 3 || !(step > 0) || !isEven || count > MOST_STEPS_FILLED) continue
+    if (places.length < 3 || !(step > 0) || !isEven || count > MAX_STEPS_FILLED) continue
     const known = new Set(places.map((place) => Math.round((place - places[0]) / step)))
     const other = letter === 'x' ? 'y' : 'x'
     const missing = Array.from({ length: count }, (_, k) => k).filter((k) => !known.has(k))

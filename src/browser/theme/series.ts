@@ -12,7 +12,7 @@ import {
 import { annotate } from './headings.ts'
 
 /** Lines that have their names at their ends, if these have room. More have a legend. */
-const MOST_NAMED = 12
+const MAX_NAMED = 12
 /** Height of a name, and the part of the height that all names can have. */
 const NAME_PIXELS = 17
 const NAMES_HEIGHT = 0.6
@@ -59,7 +59,7 @@ export function namedIn(draft: Draft): Attributes[] {
   if (layout.showlegend !== true || layout.legend !== undefined || isNarrow(view) || !hasOnePlot(draft))
     return []
   const lines = data.filter(({ visible, showlegend }) => visible !== false && showlegend !== false)
-  const most = Math.min(MOST_NAMED, Math.floor((view.height * NAMES_HEIGHT) / NAME_PIXELS))
+  const most = Math.min(MAX_NAMED, Math.floor((view.height * NAMES_HEIGHT) / NAME_PIXELS))
   const least = layout.meta.highlight === undefined ? 2 : 1
   return lines.length < least || lines.length > most ? [] : lines
 }

@@ -5,8 +5,8 @@ import { localeIn } from './numbers.ts'
 /** Room beside a text in its cell, in pixels. */
 const PAD_PIXELS = 18
 /** Width of a column, at least and at most, in pixels. A longer text has several lines. */
-const LEAST_COLUMN_PIXELS = 44
-const MOST_COLUMN_PIXELS = 320
+const MIN_COLUMN_PIXELS = 44
+const MAX_COLUMN_PIXELS = 320
 /** Cells of a column whose texts decide its width. */
 const MEASURED_CELLS = 300
 /** Characters of a number that has room in any column. */
@@ -26,14 +26,14 @@ export function fitTable({ layout, view }: Draft, trace: Attributes): Attributes
   const needed = columns.map((cells, k) => {
     const texts = cells.slice(0, MEASURED_CELLS).map((cell) => widthOf(String(cell ?? '')))
     const widest = Math.max(widthOf(names[k] ?? '', undefined, 600), ...texts)
-    return Math.min(MOST_COLUMN_PIXELS, Math.max(LEAST_COLUMN_PIXELS, widest + PAD_PIXELS))
+    return Math.min(MAX_COLUMN_PIXELS, Math.max(MIN_COLUMN_PIXELS, widest + PAD_PIXELS))
   })
   const room = view.width - 2 * edgeOf(view)
   const sum = (widths: readonly number[]): number => widths.reduce((all, width) => all + width, 0)
   // Texts have several lines before numbers are written shorter.
   const numbers = sum(needed.filter((_, k) => isNumber(k)))
   const texts = sum(needed) - numbers
-  const left = Math.max(room - numbers, LEAST_COLUMN_PIXELS * needed.filter((_, k) => !isNumber(k)).length)
+  const left = Math.max(room - numbers, MIN_COLUMN_PIXELS * needed.filter((_, k) => !isNumber(k)).length)
   const wanted = needed.map((width, k) => (isNumber(k) || texts <= left ? width : (width * left) / texts))
   const scale = room / sum(wanted)
   const widths = wanted.map((width) => Math.floor(width * Math.min(1, scale)))

@@ -14,7 +14,7 @@ export function standLabels({ data, layout, view }: Draft): void {
     return
   }
   const step = Math.ceil((labels.length * STANDING_PIXELS) / room)
-  const texts = shortenedApart(labels, Math.min(view.height * STANDING_SHARE, MOST_STANDING_PIXELS))
+  const texts = shortenedApart(labels, Math.min(view.height * STANDING_SHARE, MAX_STANDING_PIXELS))
   const labelalias = Object.fromEntries(labels.map((label, k) => [label, texts[k]]))
   layout.xaxis = { dtick: step, tickangle: -90, labelalias, ...layout.xaxis }
 }
@@ -22,4 +22,4 @@ export function standLabels({ data, layout, view }: Draft): void {
 /** Width of an upright label in pixels; its height is at most this share of the chart, and this many pixels. */
 const STANDING_PIXELS = 16
 const STANDING_SHARE = 0.3
-const MOST_STANDING_PIXELS = 140
+const MAX_STANDING_PIXELS = 140

@@ -37,7 +37,7 @@ function storedSpec({ layout }: Figure): Spec | undefined {
   if (!(chartTypes as readonly unknown[]).includes(type) || !Array.isArray(columns)) return undefined
   const isColumn = (one: unknown): one is Column =>
     ['name', 'uid', 'type'].every((key) => typeof objectIn(one)[key] === 'string')
-  if (!columns.every(isColumn) || JSON.stringify([options, columns, facts]).length > MOST_CHARACTERS)
+  if (!columns.every(isColumn) || JSON.stringify([options, columns, facts]).length > MAX_CHARACTERS)
     return undefined
   const given = Object.entries(objectIn(options)).filter(([key, value]) => {
     const kind = kindOfOption(key)
@@ -55,7 +55,7 @@ function storedSpec({ layout }: Figure): Spec | undefined {
 }
 
 /** Characters of a spec that is read: one of 10,000 columns has fewer. */
-const MOST_CHARACTERS = 1_000_000
+const MAX_CHARACTERS = 1_000_000
 
 function factsIn({ isUnsorted, sizeRef, places }: Record<string, unknown>): Facts {
   return {

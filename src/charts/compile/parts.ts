@@ -35,7 +35,7 @@ export type Maker = (parts: Parts) => Made | Promise<Made>
 export type Makers = Partial<Record<ChartType, Maker>>
 
 /** Radius of the smallest point that a column sizes, in pixels. */
-const LEAST_RADIUS_PIXELS = 2
+const MIN_RADIUS_PIXELS = 2
 
 /** Colors and sizes of points that columns set; undefined if none does. */
 export async function pointsOf({
@@ -49,7 +49,7 @@ export async function pointsOf({
     colorsrc: chart.reference(color),
     ...(color && { showscale: true, colorbar: { title: { text: color.name } } }),
     sizesrc: chart.reference(size),
-    ...(size && { sizemode: 'area', sizeref: await values.sizeRef(size), sizemin: LEAST_RADIUS_PIXELS }),
+    ...(size && { sizemode: 'area', sizeref: await values.sizeRef(size), sizemin: MIN_RADIUS_PIXELS }),
   }
 }
 

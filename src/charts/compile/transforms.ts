@@ -9,7 +9,7 @@ import { hasTrait } from '../spec/types.ts'
 export const PIE_SLICES = 6
 
 /** Symbols, or dashes, of a chart: the eye does not tell more apart. */
-const MOST_STYLES = 6
+const MAX_STYLES = 6
 
 /** What the service evaluates before the chart is drawn: see docs/api.md#transforms and docs/api.md#own-transforms. */
 export function transformsOf(normal: NormalChart): object[] | undefined {
@@ -69,7 +69,7 @@ export function transformsOf(normal: NormalChart): object[] | undefined {
         ]
       : []),
     ...(styled && !isOne
-      ? [{ type: 'groupby', groupssrc: styled, style, hue: 'kept', top: MOST_STYLES, other }]
+      ? [{ type: 'groupby', groupssrc: styled, style, hue: 'kept', top: MAX_STYLES, other }]
       : []),
     ...(func && !isCells
       ? [{ type: 'aggregate', groups, aggregations: aggregationsOf(options, target, func) }]

@@ -1,6 +1,6 @@
 import { quoted } from '../../contract/shell.ts'
 import { COLUMNS, columnNames, hasLabels, nameInList, numberStyle, yearNames } from '../spec/column-names.ts'
-import { type ChartGrid, type ChartOptions, type Column, MOST_LABELS } from '../spec/options.ts'
+import { type ChartGrid, type ChartOptions, type Column, MAX_LABELS } from '../spec/options.ts'
 import { AUTO, type ChartType, hasTrait, takes } from '../spec/types.ts'
 
 /** What a chart shows that does not say everything: the rest is chosen from the types of the columns. */
@@ -26,12 +26,12 @@ export type Distinct = (
 export type Sample = (column: Column) => Promise<readonly unknown[]>
 
 /** Lines that are chosen without being asked for. */
-const MOST_LINES = 4
+const MAX_LINES = 4
 /** Different values of a column that can be series. */
-const MOST_GROUPS = 12
+const MAX_GROUPS = 12
 
 /** Bars that are chosen without being asked for. */
-const MOST_BARS = 40
+const MAX_BARS = 40
 
 const LATITUDE = /^(?:lat|latitude)$/i
 const LONGITUDE = /^(?:lon|lng|long|longitude)$/i
@@ -67,7 +67,7 @@ export async function completed(
   // More labels than an axis has room for: the largest of them.
   if (isOpen && type === 'bar' && options.x === undefined && next.x !== undefined && next.top === undefined) {
     const labels = await distinct(next.x)
-    if (labels && labels.distinct > MOST_LABELS) next.top = MOST_BARS
+    if (labels && labels.distinct > MAX_LABELS) next.top = MAX_BARS
   }
   // Several rows at one place are several series, or one sum.
   if (
@@ -183,7 +183,7 @@ const MAX_COUNTED_COLUMNS = 20
 async function readableFirst(texts: Column[], distinct: Distinct): Promise<Column[]> {
   for (const column of texts.slice(0, MAX_COUNTED_COLUMNS)) {
     const count = await distinct(column.name)
-    const room = count && count.distinct < count.rows ? MOST_BARS : MOST_LABELS
+    const room = count && count.distinct < count.rows ? MAX_BARS : MAX_LABELS
     if (!count || count.distinct <= room) return [column, ...texts.filter((one) => one !== column)]
   }
   return texts
@@ -298,9 +298,9 @@ const others: readonly Candidate[] = [
 ]
 
 const isNameOfMany = ({ rows, distinct }: { rows: number; distinct: number }): boolean =>
-  rows > MOST_BARS && distinct === rows
+  rows > MAX_BARS && distinct === rows
 const isGroup = ({ rows, distinct }: { rows: number; distinct: number }): boolean =>
-  distinct < rows && distinct <= MOST_GROUPS
+  distinct < rows && distinct <= MAX_GROUPS
 
 /** The type for a table, why, and what other types would show. A column of groups becomes the series of a scatter. */
 async function typeFor(
@@ -373,19 +373,19 @@ function yFor(
   if (hasTrait(type, 'two y') || (type === 'pyramid' && by === undefined))
     return free.length < 2 ? undefined : free.slice(0, 2).map(nameInList).join(',')
   const isSeveral = type === 'parallel' || type === 'splom' || (hasTrait(type, 'joined') && by === undefined)
-  const most = type === 'parallel' ? 12 : type === 'splom' ? 5 : isSeveral ? MOST_LINES : 1
+  const most = type === 'parallel' ? 12 : type === 'splom' ? 5 : isSeveral ? MAX_LINES : 1
   return free.slice(0, most).map(nameInList).join(',')
 }
 
 /** On one axis, a column whose largest value is so much smaller is a flat line. */
-const MOST_RATIO = 20
+const MAX_RATIO = 20
 
 /** The first of some columns, and those that can be seen beside it on one axis. */
 async function ofOneScale(names: readonly string[], distinct: Distinct): Promise<string> {
   const sizes = await Promise.all(names.map(async (name) => (await distinct(name))?.largest))
   const [first] = sizes
   const isNear = (size: number | undefined): boolean =>
-    first === undefined || size === undefined || (size <= first * MOST_RATIO && size * MOST_RATIO >= first)
+    first === undefined || size === undefined || (size <= first * MAX_RATIO && size * MAX_RATIO >= first)
   return names
     .filter((_, k) => isNear(sizes[k]))
     .map(nameInList)
@@ -404,7 +404,7 @@ async function groupFor(
     if (
       found &&
       found.distinct > 1 &&
-      found.distinct <= MOST_GROUPS &&
+      found.distinct <= MAX_GROUPS &&
       found.distinct * along.distinct >= along.rows
     )
       return name

@@ -5,7 +5,7 @@ import { nameText } from '../../query/index.ts'
 import { NO_LABEL } from '../figure/names.ts'
 import { stateCode } from '../figure/states.ts'
 import { columnNames, hasLabels } from '../spec/column-names.ts'
-import { type ChartOptions, type Column, MOST_LABELS, MOST_SERIES, TOP_SERIES } from '../spec/options.ts'
+import { type ChartOptions, type Column, MAX_LABELS, MAX_SERIES, TOP_SERIES } from '../spec/options.ts'
 import type { Facts } from '../spec/spec.ts'
 import { type ChartType, hasTrait, takes } from '../spec/types.ts'
 
@@ -22,19 +22,19 @@ export interface ChartClient {
 }
 
 /** Labels that have room around a radar. */
-const MOST_SPOKES = 48
+const MAX_SPOKES = 48
 /** Values of a text column that are read to say why it is not a number. */
 const SAMPLE_ROWS = 100
 /** Different cells of a heatmap that are counted. */
-const MOST_CELLS = 1_000_000
+const MAX_CELLS = 1_000_000
 /** Rows of which pairs of values are compared to say that a line goes up and down. */
-const MOST_PAIRED = 200_000
+const MAX_PAIRED = 200_000
 /** Small charts of one figure, as the service draws them. */
-const MOST_FACETS = 36
+const MAX_FACETS = 36
 /** Frames of an animation, as the service draws them. */
-const MOST_FRAMES = 200
+const MAX_FRAMES = 200
 /** Diameter of the largest point sized by a column, in pixels. */
-const LARGEST_POINT_PIXELS = 40
+const MAX_POINT_PIXELS = 40
 
 /**
  * The values of the rows that a chart shows, as far as its options depend on them. Without a client, the table is not
@@ -115,7 +115,7 @@ export class ChartValues {
   /** Says that a line goes up and down at one place, where several rows have the same x. */
   async noteRepeated(x: Column, by: Column | undefined): Promise<void> {
     const own = await this.distinct(x.name)
-    if (!own || own.distinct === own.rows || own.rows > MOST_PAIRED) return
+    if (!own || own.distinct === own.rows || own.rows > MAX_PAIRED) return
     const found = by ? await this.pairs([x.name, by.name]) : own
     if (!found || found.distinct === found.rows) return
     this.note(
@@ -152,7 +152,7 @@ export class ChartValues {
     const { cols } = (await response.json()) as { cols: { data: unknown[] }[] }
     let most = 0
     for (const value of cols[0].data) if (typeof value === 'number' && value > most) most = value
-    return most === 0 ? 1 : (2 * most) / LARGEST_POINT_PIXELS ** 2
+    return most === 0 ? 1 : (2 * most) / MAX_POINT_PIXELS ** 2
   }
 
   /** Reads what all checks need in one request, and says if no row is shown. */
@@ -172,7 +172,7 @@ export class ChartValues {
   async assertFewLabels({ name, type }: Column): Promise<void> {
     if (this.options.top !== undefined || type !== 'text' || hasTrait(this.type, 'slices')) return
     const found = await this.distinct(name)
-    const most = this.type === 'radar' ? MOST_SPOKES : MOST_LABELS
+    const most = this.type === 'radar' ? MAX_SPOKES : MAX_LABELS
     if (!found || found.distinct <= most) return
     const hasTop = takes(this.type, 'top')
     throw new Problem(
@@ -273,10 +273,10 @@ export class ChartValues {
     let charts = 1
     for (const { name } of facets) charts *= (await this.distinct(name, true))?.distinct ?? 1
     const name = facets.map((column) => column.name).join(',')
-    if (charts > MOST_FACETS)
+    if (charts > MAX_FACETS)
       throw new Problem(
         'bad_data',
-        `--facet ${name}: ${facets.length === 1 ? `the column has ${charts} different values` : `the columns have ${charts} pairs of values`}; at most ${MOST_FACETS} small charts are drawn`,
+        `--facet ${name}: ${facets.length === 1 ? `the column has ${charts} different values` : `the columns have ${charts} pairs of values`}; at most ${MAX_FACETS} small charts are drawn`,
         {
           field: facets[0].name,
           hint: 'Choose some of them with --where, or show them as series with --by.',
@@ -342,10 +342,10 @@ export class ChartValues {
   /** Throws if there would be more frames than anybody watches. */
   async assertFewFrames({ name }: Column): Promise<void> {
     const found = await this.distinct(name)
-    if (found && found.distinct > MOST_FRAMES)
+    if (found && found.distinct > MAX_FRAMES)
       throw new Problem(
         'bad_data',
-        `--animate ${name}: the column has ${found.distinct} different values; at most ${MOST_FRAMES} frames are shown`,
+        `--animate ${name}: the column has ${found.distinct} different values; at most ${MAX_FRAMES} frames are shown`,
         { field: name, hint: 'Choose some of them with --where.' },
       )
   }
@@ -355,7 +355,7 @@ export class ChartValues {
     const found = await this.distinct(name)
     const own = this.options.top ?? TOP_SERIES - 1
     if (!found || found.distinct <= own + 1) return
-    const more = Math.min(found.distinct, MOST_SERIES)
+    const more = Math.min(found.distinct, MAX_SERIES)
     const hint = more > own ? ` (to show more, use --top ${more})` : ''
     const isDropped = this.type === 'bump' || this.type === 'slope'
     this.note(
@@ -423,9 +423,9 @@ export class ChartValues {
       const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
       rest = lines.pop()!
       rows += lines.length
-      for (const line of lines) if (seen.size < MOST_CELLS) seen.add(line)
+      for (const line of lines) if (seen.size < MAX_CELLS) seen.add(line)
     }
-    return { rows, distinct: seen.size < MOST_CELLS ? seen.size : rows }
+    return { rows, distinct: seen.size < MAX_CELLS ? seen.size : rows }
   }
 }
 

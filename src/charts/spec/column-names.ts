@@ -77,10 +77,10 @@ export function numberStyle(values: readonly unknown[]): string | undefined {
 }
 
 /** Columns that are years, at least, for a table to be one of years. */
-const LEAST_YEARS = 3
+const MIN_YEARS = 3
 
 /** The names of columns that are years, such as `2019`; none if they are fewer than three. */
 export function yearNames(names: readonly string[]): readonly string[] {
   const years = names.filter((name) => /^(?:1[5-9]|20)\d\d$/.test(name))
-  return years.length < LEAST_YEARS ? [] : years
+  return years.length < MIN_YEARS ? [] : years
 }

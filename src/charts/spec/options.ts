@@ -11,9 +11,9 @@ export const colorScales = ['linear', 'diverging', 'log', 'steps'] as const
 /** Periods that dates are put together in. */
 export const periods = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const
 /** Series of a chart, as the service draws them. */
-export const MOST_SERIES = 1000
+export const MAX_SERIES = 1000
 /** Labels that one axis, or one pie, has room for. */
-export const MOST_LABELS = 1000
+export const MAX_LABELS = 1000
 /** Series that one can tell apart: without --top, there are not more. */
 export const TOP_SERIES = 12
 
@@ -104,7 +104,7 @@ const table = {
   top: number(
     '--top <n>',
     'show only the n largest: series with --by (default: 11, and the others as one), bars, or slices',
-    { integer: { max: MOST_SERIES } },
+    { integer: { max: MAX_SERIES } },
   ),
   stack: text(
     '--stack [kind]',

@@ -4,7 +4,7 @@ import { Problem } from '../../contract/errors.ts'
 import { figureBody } from './create.ts'
 
 /** How often a figure is read and changed, if others change it at the same time. */
-const MOST_ATTEMPTS = 5
+const MAX_ATTEMPTS = 5
 
 /** The stored figure of a plot, as it is written, and with the headers that make a change of it conditional. */
 export async function storedFigure(client: Client, fid: string) {
@@ -37,7 +37,7 @@ export async function changeFigure(
       return { ...file, action: 'replaced' }
     } catch (error) {
       const isChanged = error instanceof Problem && error.code === 'version_mismatch'
-      if (!isChanged || attempt === MOST_ATTEMPTS) throw error
+      if (!isChanged || attempt === MAX_ATTEMPTS) throw error
     }
   }
 }

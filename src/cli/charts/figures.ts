@@ -15,14 +15,14 @@ export interface FigureFile {
 const SHAPE = 'Use a figure as written by Plotly: {"data": […], "layout": {…}}.'
 
 /** Larger JSON files are data, unless they are said to be figures. */
-const MOST_BYTES = 64 * 1024 ** 2
+const MAX_BYTES = 64 * 1024 ** 2
 
 /** Whether an argument is a file with a figure, and not a data file or the name of a plot. */
 export async function isFigureFile(given: string): Promise<boolean> {
   if (given === '-') return true
   if (!/\.(json|html?)$/i.test(given) || !existsSync(given)) return false
   if (!/\.json$/i.test(given)) return true
-  if (statSync(given).size > MOST_BYTES) return false
+  if (statSync(given).size > MAX_BYTES) return false
   try {
     return isFigure(JSON.parse((await wholeOf(given)).toString('utf8').replace(/^\ufeff/, '')))
   } catch {
@@ -181,11 +181,11 @@ async function figuresOfR(html: string): Promise<string[]> {
 }
 
 /** Places of a page that are looked at. A page of many calls that are not complete would take forever. */
-const MOST_CALLS = 200
+const MAX_CALLS = 200
 
 function* positions(text: string, part: string): Generator<number> {
   let count = 0
-  for (let at = text.indexOf(part); at >= 0 && count++ < MOST_CALLS; at = text.indexOf(part, at + 1))
+  for (let at = text.indexOf(part); at >= 0 && count++ < MAX_CALLS; at = text.indexOf(part, at + 1))
     yield at + part.length
 }
 

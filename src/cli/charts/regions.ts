@@ -6,7 +6,7 @@ import { listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 
 /** Size of a file of regions, in bytes. They become a part of the chart. */
-const MOST_BYTES = 50 * 1024 * 1024
+const MAX_BYTES = 50 * 1024 * 1024
 /** Digits behind the point of coordinates: 0.001° is 110 m. */
 const DIGITS = 3
 const HINT =
@@ -62,7 +62,7 @@ async function featuresIn(file: string): Promise<Feature[][]> {
     new Problem('bad_data', `--geojson ${file}: ${why}`, { hint: HINT })
   let parsed: FeatureCollection | Topology
   try {
-    if (statSync(file).size > MOST_BYTES) throw refuse(`larger than ${MOST_BYTES} bytes`)
+    if (statSync(file).size > MAX_BYTES) throw refuse(`larger than ${MAX_BYTES} bytes`)
     parsed = JSON.parse(readFileSync(file, 'utf8').replace(/^\ufeff/, ''))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')

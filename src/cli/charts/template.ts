@@ -53,8 +53,8 @@ function assertObject(name: string, value: unknown): void {
 }
 
 /** Contrast that lines and texts need with their ground, as in WCAG 2. */
-const LEAST_OF_SERIES = 3
-const LEAST_OF_TEXT = 4.5
+const MIN_OF_SERIES = 3
+const MIN_OF_TEXT = 4.5
 
 /** What of a template cannot be seen well: colors that are too near to the ground. */
 export function contrasts({ layout = {}, dark }: Attributes, ground = '#ffffff'): string[] {
@@ -68,8 +68,8 @@ export function contrasts({ layout = {}, dark }: Attributes, ground = '#ffffff')
       )
   }
   for (const color of Array.isArray(layout.colorway) ? layout.colorway : [])
-    look('color', color, LEAST_OF_SERIES)
-  look('text', layout.font?.color, LEAST_OF_TEXT)
+    look('color', color, MIN_OF_SERIES)
+  look('text', layout.font?.color, MIN_OF_TEXT)
   return dark === undefined ? warnings : [...warnings, ...contrasts(dark, '#16181d')]
 }
 

@@ -6,7 +6,7 @@ import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 
 /** Size of a theme file, in bytes. It is part of each chart that uses it. */
-const MOST_BYTES = 128 * 1024
+const MAX_BYTES = 128 * 1024
 
 /** The theme of a name or of a file. Throws `usage`, `no_such_file` and `bad_data`. */
 export function themeNamed(given: string): Theme {
@@ -35,7 +35,7 @@ function readTemplate(file: string): Attributes {
       hint: 'A theme is a plotly template in JSON: {"layout": {…}, "data": {…}}. See gridline theme show newsroom.',
     })
   const { size } = statSync(file)
-  if (size > MOST_BYTES) throw refuse(`it has ${size} bytes; the limit is ${MOST_BYTES}`)
+  if (size > MAX_BYTES) throw refuse(`it has ${size} bytes; the limit is ${MAX_BYTES}`)
   let parsed: unknown
   try {
     parsed = JSON.parse(readFileSync(file, 'utf8').replace(/^\ufeff/, ''))

@@ -22,7 +22,7 @@ interface Options extends Pick<ChartOptions, 'theme'> {
 }
 
 /** Plots of a grid among which its chart is looked for. */
-const MOST_PLOTS = 20
+const MAX_PLOTS = 20
 
 /**
  * Makes the chart of a grid, next to it. With `replace` and `append`, a chart that exists keeps its link and its design,
@@ -93,7 +93,7 @@ async function chartOfGrid(
   if (exact) return exact.filetype === 'plot' ? exact : undefined
   const names = new Set(chartTypes.map((one) => nameOf(grid, one)))
   const found: FileMeta[] = []
-  for (const fid of grid.referencers.slice(0, MOST_PLOTS)) {
+  for (const fid of grid.referencers.slice(0, MAX_PLOTS)) {
     const file = await ifFound(client.call('files.get', { fid: String(fid) }))
     if (file && names.has(file.filename) && file.parent === grid.parent && !file.deleted) found.push(file)
   }

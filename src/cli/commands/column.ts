@@ -211,7 +211,7 @@ const remove = defineCommand({
 })
 
 /** Plots that are looked at before columns are removed. */
-const MOST_PLOTS = 20
+const MAX_PLOTS = 20
 
 /** Warns of plots that show columns which will be removed. */
 async function warnOfPlots(
@@ -221,7 +221,7 @@ async function warnOfPlots(
   gone: readonly { uid: string; name: string }[],
 ): Promise<void> {
   const { referencers } = await client.call('files.get', { fid })
-  for (const plot of referencers.slice(0, MOST_PLOTS) as string[]) {
+  for (const plot of referencers.slice(0, MAX_PLOTS) as string[]) {
     // A plot of somebody else, which the caller may not read, is not theirs to know.
     const response = await ifFound(client.response('plots.content', { fid: plot }))
     if (!response) continue

@@ -12,7 +12,7 @@ import type { Failure } from '../output/failure.ts'
 import type { TableView } from '../output/view.ts'
 
 /** Maximum number of names in the confirmation question. */
-const MOST_NAMED = 5
+const MAX_NAMED = 5
 
 const view: TableView = {
   id: 'fid',
@@ -75,11 +75,11 @@ async function activeOrTrashed(client: Client, given: readonly string[]): Return
 }
 
 function question(files: readonly FileMeta[]): string {
-  const named = files.slice(0, MOST_NAMED).map(({ fid, filename, filetype }) => {
+  const named = files.slice(0, MAX_NAMED).map(({ fid, filename, filetype }) => {
     const inIt = filetype === 'fold' ? ' and everything in it' : ''
     return `${filename} (${fid})${inIt}`
   })
-  if (files.length > MOST_NAMED) named.push(`${files.length - MOST_NAMED} more`)
+  if (files.length > MAX_NAMED) named.push(`${files.length - MAX_NAMED} more`)
   const what = files.length === 1 ? named[0] : `${files.length} files: ${named.join(', ')}`
   return `Permanently delete ${what}? This cannot be undone.`
 }

@@ -24,7 +24,7 @@ import { diffOfFolders } from './diff.folders.ts'
 const DIFFERS = 10
 /** Rows that are listed without --limit: for people, and for programs. */
 const LISTED = 100
-const MOST_LISTED = 10_000
+const MAX_LISTED = 10_000
 
 const options = [
   {
@@ -47,8 +47,8 @@ const options = [
   { flags: '--stat', description: 'print only what changed in total, and in which columns' },
   {
     flags: '--limit <rows>',
-    integer: { max: MOST_LISTED },
-    description: `list at most this many rows (default: ${LISTED}; csv and ndjson: ${MOST_LISTED})`,
+    integer: { max: MAX_LISTED },
+    description: `list at most this many rows (default: ${LISTED}; csv and ndjson: ${MAX_LISTED})`,
   },
   {
     flags: '--format <format>',
@@ -235,7 +235,7 @@ async function diffOf(
         ignore: names(options.ignore),
         tolerance: toleranceOf(options.tolerance),
         context: isShown ? true : undefined,
-        limit: stat ? 0 : (limit ?? (forPeople ? LISTED : MOST_LISTED)),
+        limit: stat ? 0 : (limit ?? (forPeople ? LISTED : MAX_LISTED)),
       },
     })
     .catch((error) => {

@@ -222,7 +222,7 @@ async function browser({ environment }: Context): Promise<Check> {
 }
 
 /** Plots whose data is looked for, the last changed first. */
-const MOST_PLOTS = 100
+const MAX_PLOTS = 100
 
 /** Whether the plots of this user find the columns that they show. */
 async function plots(context: Context): Promise<Check[]> {
@@ -230,7 +230,7 @@ async function plots(context: Context): Promise<Check[]> {
   try {
     const { username } = await client.call('users.current')
     const { children } = await client.call('folders.all', {
-      query: { user: username, filetype: ['plot'], order_by: '-date_modified', page_size: MOST_PLOTS },
+      query: { user: username, filetype: ['plot'], order_by: '-date_modified', page_size: MAX_PLOTS },
     })
     const read = await Promise.all(
       children.results.map(({ fid }) => client.call('plots.get', { fid, query: { missing: true } })),
@@ -240,7 +240,7 @@ async function plots(context: Context): Promise<Check[]> {
       return [
         ok(
           'plots',
-          `${counted(read.length, 'plot')}${read.length === MOST_PLOTS ? ', the last changed,' : ''} with all their data`,
+          `${counted(read.length, 'plot')}${read.length === MAX_PLOTS ? ', the last changed,' : ''} with all their data`,
         ),
       ]
     return broken.map(({ filename, fid, missing }) =>

@@ -46,13 +46,13 @@ const view: TableView = {
 }
 
 /** Versions of a plot that are compared with those before them. */
-const MOST_COMPARED = 20
+const MAX_COMPARED = 20
 
 type Compared = Version & { changed?: string }
 
 /** The versions of a plot, with what each changed of the figure before it: `title, type`. */
 async function compared(client: Client, fid: string, versions: readonly Version[]): Promise<Compared[]> {
-  const few = versions.slice(0, MOST_COMPARED + 1)
+  const few = versions.slice(0, MAX_COMPARED + 1)
   const figures = await Promise.all(
     few.map(async ({ version }) =>
       (await client.response('plots.content', { fid, version: String(version) })).json(),
@@ -93,7 +93,7 @@ function changes(version: Compared): string {
 }
 
 /** Charts that are looked at. */
-const MOST_CHARTS = 100
+const MAX_CHARTS = 100
 
 /** Whether a version is kept, and the kept versions of charts that show the grid: these have data of their own. */
 async function keptWith(
@@ -107,7 +107,7 @@ async function keptWith(
   const { filetype, referencers } = await client.call('files.get', { fid })
   const charts: string[] = []
   if (filetype === 'grid')
-    for (const chart of (referencers as string[]).slice(0, MOST_CHARTS))
+    for (const chart of (referencers as string[]).slice(0, MAX_CHARTS))
       for (const one of await listOf(chart)) if (one.kept) charts.push(`${chart}@${one.name ?? one.version}`)
   return { version: own?.kept === true, name: own?.name ?? undefined, charts }
 }

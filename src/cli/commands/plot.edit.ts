@@ -13,9 +13,9 @@ import { object } from '../core/prints.ts'
 import { changedView } from '../output/view.ts'
 
 /** Differences that are shown. */
-const MOST_SHOWN = 40
+const MAX_SHOWN = 40
 /** Characters of a value that is shown. */
-const MOST_CHARACTERS = 60
+const MAX_CHARACTERS = 60
 
 export const edit = defineCommand({
   prints: object('Plot', {
@@ -52,8 +52,8 @@ export const edit = defineCommand({
     } catch (error) {
       throw keeping(error, kept)
     }
-    for (const change of changes.slice(0, MOST_SHOWN)) context.messages.note(lineOf(change))
-    if (changes.length > MOST_SHOWN) context.messages.note(`… and ${changes.length - MOST_SHOWN} more`)
+    for (const change of changes.slice(0, MAX_SHOWN)) context.messages.note(lineOf(change))
+    if (changes.length > MAX_SHOWN) context.messages.note(`… and ${changes.length - MAX_SHOWN} more`)
     if (context.flags.dryRun) {
       rmSync(folder, { recursive: true })
       throw new Planned('plots.update', fid, {})
@@ -115,7 +115,7 @@ function parsed(text: string, kept: string): { data: object[]; layout: object } 
 function lineOf({ path, before, after }: Difference): string {
   const plain = (value: unknown): string => {
     const text = value === undefined ? 'none' : JSON.stringify(value)
-    return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text
+    return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text
   }
   return `${path}: ${plain(before)} → ${plain(after)}`
 }

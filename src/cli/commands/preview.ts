@@ -16,7 +16,7 @@ import { fittedTable } from '../output/fitted.ts'
 import { sparkline } from '../output/picture.ts'
 
 /** Rows of a grid that are summarized. */
-const MOST_ROWS = 100_000
+const MAX_ROWS = 100_000
 /** Rows that are shown. */
 const SHOWN_ROWS = 5
 const SPARKLINE_CHARACTERS = 24
@@ -57,7 +57,7 @@ function chart(context: Context, figure: string): Promise<string> {
 /** The first rows of a grid, and a line about each column of numbers. */
 async function gridText(context: Context, client: Client, fid: string): Promise<string> {
   const meta: GridMeta = await client.call('grids.get', { fid })
-  const response = await client.response('grids.content', { fid, query: { format: 'json', head: MOST_ROWS } })
+  const response = await client.response('grids.content', { fid, query: { format: 'json', head: MAX_ROWS } })
   const { cols } = (await response.json()) as { cols: Record<string, { data: unknown[] }> }
   const { narrowed, table } = await import('../output/table.ts')
   const every = meta.cols.map(({ name }) => name)
@@ -101,7 +101,7 @@ async function gridText(context: Context, client: Client, fid: string): Promise<
     }))
     const { view, cells } = narrowed({ columns: aligned }, summary, width)
     parts.push('\n', table(false, view, cells, color, width))
-    if (meta.row_count > MOST_ROWS) parts.push(`The summary is of the first ${MOST_ROWS} rows.\n`)
+    if (meta.row_count > MAX_ROWS) parts.push(`The summary is of the first ${MAX_ROWS} rows.\n`)
   }
   return parts.join('')
 }

@@ -11,7 +11,7 @@ import { runEach } from '../files/batch.ts'
 import { resolveTargets } from '../files/targets.ts'
 import { type Found, filesBelow } from '../files/tree.ts'
 import type { TableView } from '../output/view.ts'
-import { acceptedLoss, MOST_SHRINK } from '../upload/send.ts'
+import { acceptedLoss, MAX_SHRINK } from '../upload/send.ts'
 
 const view: TableView = {
   id: 'fid',
@@ -275,7 +275,7 @@ class Push {
       'On-Conflict': rule,
       'Allow-Type-Change': rule === 'replace' || undefined,
       'Allow-Column-Loss': false,
-      'Max-Shrink': MOST_SHRINK as number | undefined,
+      'Max-Shrink': MAX_SHRINK as number | undefined,
       Header: true,
       Columns: encodeURIComponent(JSON.stringify(columns)),
     }

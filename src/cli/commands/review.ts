@@ -22,7 +22,7 @@ import { expand, type LocalFile } from '../upload/expand.ts'
 import { destinationOf, Sender, type SendOptions } from '../upload/send.ts'
 
 /** Rows of a diff that are read: more than a comment has room for. */
-const MOST_ROWS = 2000
+const MAX_ROWS = 2000
 
 const options = [
   {
@@ -201,7 +201,7 @@ async function reviewOfDraft(
   const diff = await client.call('grids.diff', {
     fid,
     version: draft,
-    query: { base_version: '-0', limit: MOST_ROWS, removed_first: true, context: true, key },
+    query: { base_version: '-0', limit: MAX_ROWS, removed_first: true, context: true, key },
   })
   return {
     file,
@@ -251,7 +251,7 @@ async function reviewHere(
   })
   if (!present) return { ...now, state: 'new' }
   const key = options.key === undefined ? (present.primary_key ?? undefined) : keyOf(options, present)
-  const query = { limit: MOST_ROWS, removed_first: true, context: true, key }
+  const query = { limit: MAX_ROWS, removed_first: true, context: true, key }
   const diff = await diffWithFile(context, { client, fid: present.fid }, made, query)
   return { ...now, fid: present.fid, state: diff.is_same ? 'unchanged' : 'changed', diff }
 }

@@ -431,10 +431,10 @@ function pathOf({ folders }: LocalFile, folder: string | undefined, filename: st
 /** Files that are sent at once. */
 const JOBS = 4
 /** Files that a message names. */
-const MOST_NAMED = 3
+const MAX_NAMED = 3
 
 function someOf(files: readonly string[]): string {
-  return files.slice(0, MOST_NAMED).join(', ') + (files.length > MOST_NAMED ? ' …' : '')
+  return files.slice(0, MAX_NAMED).join(', ') + (files.length > MAX_NAMED ? ' …' : '')
 }
 
 function totalOf(context: Context, files: readonly LocalFile[]): Progress {
@@ -656,7 +656,7 @@ const previewView: TableView = {
 }
 
 /** Bytes of a file up to which it is sent to see what would become of it. */
-const MOST_TRIED = 256 * 1024 * 1024
+const MAX_TRIED = 256 * 1024 * 1024
 
 /**
  * What an upload would do: the service does it, and takes it back. A file that is too large for that is only read here.
@@ -704,7 +704,7 @@ async function preview(
     server === undefined && !target && draft === undefined && key === undefined && checks === undefined
   const isSettled = isSame || isNameless || isKnown
   const tried =
-    isSettled || (input.size ?? 0) > MOST_TRIED ? undefined : await sender.try({ file, folders }, input)
+    isSettled || (input.size ?? 0) > MAX_TRIED ? undefined : await sender.try({ file, folders }, input)
   if (!tried && !isSettled)
     context.messages.note(`${input.name} is only read here, since it is large: the server may refuse it`)
   const doubts = all.filter((warning) => !isNotice(warning))

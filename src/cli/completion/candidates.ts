@@ -26,7 +26,7 @@ export interface Candidate {
 }
 
 /** Words that are offered at most. */
-const MOST_WORDS = 500
+const MAX_WORDS = 500
 
 /** What completes the last of these words: those of a command line, without the program. */
 export async function candidatesFor(
@@ -76,7 +76,7 @@ function fieldWords(command: Command | undefined, current: string): Candidate[] 
 }
 
 function matching(words: readonly Candidate[], start: string): Candidate[] {
-  return words.filter(({ word }) => word.startsWith(start)).slice(0, MOST_WORDS)
+  return words.filter(({ word }) => word.startsWith(start)).slice(0, MAX_WORDS)
 }
 
 /** Where in a command line the cursor is. */

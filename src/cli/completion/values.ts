@@ -9,11 +9,11 @@ import type { Completed } from '../core/define.ts'
 const FRESH_MS = 20_000
 const STALE_MS = 3600_000
 /** Files of a folder that are read. */
-const MOST_VALUES = 500
+const MAX_VALUES = 500
 /** Versions of a file that are offered. */
-const MOST_VERSIONS = 50
+const MAX_VERSIONS = 50
 /** Bytes of a local file, other than a text, that are read for its columns. */
-const MOST_FILE_BYTES = 4 * 1024 * 1024
+const MAX_FILE_BYTES = 4 * 1024 * 1024
 
 export interface Asked {
   kind: Exclude<Completed, 'local'>
@@ -54,7 +54,7 @@ function versionsOf(context: Context, cache: Cache, file: string): Promise<strin
     const client = await context.client()
     const { resolve } = await import('../../client/index.ts')
     const fid = await resolve(client, file)
-    const { versions } = await client.call('versions.list', { fid, query: { page_size: MOST_VERSIONS } })
+    const { versions } = await client.call('versions.list', { fid, query: { page_size: MAX_VERSIONS } })
     return versions.flatMap(({ version, name }) => (name ? [name, String(version)] : [String(version)]))
   })
 }
@@ -86,7 +86,7 @@ function listed(names: readonly string[], current: string): string[] {
 async function columnsOfFile({ environment }: Context, file: string): Promise<string[]> {
   const { tablesOf } = await import('../files/head.ts')
   const { readingOptionsOf } = await import('../files/parse-options.ts')
-  const tables = await tablesOf(file, readingOptionsOf({}, file), environment, MOST_FILE_BYTES)
+  const tables = await tablesOf(file, readingOptionsOf({}, file), environment, MAX_FILE_BYTES)
   return tables.length === 1 ? tables[0].ingested.columns.map(({ name }) => name) : []
 }
 
@@ -107,7 +107,7 @@ async function filesOf(context: Context, cache: Cache, kind: Completed, current:
   const files = await cache.get(`files ${folder}`, async () => {
     const client = await context.client()
     const { resolve } = await import('../../client/index.ts')
-    const query = { page_size: MOST_VALUES }
+    const query = { page_size: MAX_VALUES }
     const { children } =
       folder === ''
         ? await client.call('folders.home', { query })

@@ -145,14 +145,14 @@ async function named(context: Context, made: readonly Reported[]): Promise<reado
 }
 
 /** Warnings that the summary lists. */
-const MOST_WARNINGS = 50
+const MAX_WARNINGS = 50
 
 function warningList(warned: readonly Warned[]): string {
   if (warned.length === 0) return ''
   const lines = warned
-    .slice(0, MOST_WARNINGS)
+    .slice(0, MAX_WARNINGS)
     .map(({ of, text }) => `- ${cell(of === undefined || text.includes(of) ? text : `${of}: ${text}`)}\n`)
-  const more = warned.length > MOST_WARNINGS ? `- and ${warned.length - MOST_WARNINGS} more\n` : ''
+  const more = warned.length > MAX_WARNINGS ? `- and ${warned.length - MAX_WARNINGS} more\n` : ''
   return `${warned.length === 1 ? '1 warning' : `${warned.length} warnings`}:\n\n${lines.join('')}${more}\n`
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Context } from './context.ts'
 
 /** Comments that are looked through, in pages of 100. */
-const MOST_PAGES = 50
+const MAX_PAGES = 50
 const WAIT_MS = 30_000
 
 interface Event {
@@ -120,7 +120,7 @@ export async function writeComment(context: Context, marker: string, body: strin
 
 async function findComment(forge: Forge, marker: string): Promise<number | undefined> {
   const others: Found[] = []
-  for (let page = 1; page <= MOST_PAGES; page++) {
+  for (let page = 1; page <= MAX_PAGES; page++) {
     const response = await ask(forge, 'GET', `${forge.url}?per_page=100&page=${page}`)
     if (!response.ok) return undefined
     const found = (await response.json()) as unknown

@@ -7,7 +7,7 @@ import type { ChecksDocument } from '../../contract/resources/index.ts'
 export const CHECKS_FILE = 'gridline.checks.yml'
 
 /** Bytes of a checks file that is sent with data: it is in a header. */
-const MOST_SENT = 48 * 1024
+const MAX_SENT = 48 * 1024
 
 /** Reads a checks file, in YAML or JSON. Throws `bad_checks` with the line, or the rule that makes no sense. */
 export async function readChecksFile(file: string): Promise<ChecksDocument> {
@@ -60,10 +60,10 @@ export async function checksHeaders(file: string | undefined): Promise<{ Checks?
 /** Checks as the text of a header. `file`: where they are from, if they are sent to a server. */
 export function checksHeader(document: ChecksDocument, file?: string): string {
   const text = JSON.stringify(document).replace(/[^ -$&-~]/gu, (character) => encodeURIComponent(character))
-  if (file !== undefined && text.length > MOST_SENT)
+  if (file !== undefined && text.length > MAX_SENT)
     throw new Problem(
       'too_large',
-      `${file}: ${text.length} bytes of rules; with data, ${MOST_SENT} can be sent`,
+      `${file}: ${text.length} bytes of rules; with data, ${MAX_SENT} can be sent`,
       {
         hint: `Set them for the grid: gridline check GRID --set ${file}`,
       },

@@ -61,14 +61,14 @@ async function rulesOf(client: Client, fid: string, column: ColumnDescription): 
 }
 
 /** Values that are read to write rules of them. */
-const MOST_ROWS = 200_000
+const MAX_ROWS = 200_000
 
 async function columnOf(
   client: Client,
   fid: string,
   { name, rows }: ColumnDescription,
 ): Promise<unknown[] | undefined> {
-  if (rows > MOST_ROWS) return undefined
+  if (rows > MAX_ROWS) return undefined
   const response = await client.response('grids.content', {
     fid,
     query: { format: 'ndjson', columns: [name] },

@@ -2,9 +2,9 @@
 type Attributes = Record<string, any>
 
 /** Rows of a table that are shown. */
-const MOST_ROWS = 15
+const MAX_ROWS = 15
 /** Width of a cell, in characters. */
-const MOST_CHARACTERS = 30
+const MAX_CHARACTERS = 30
 
 /** Lines for charts that are words and numbers: a number, or a table. Undefined for others. */
 export function chartWords(data: readonly Attributes[], columns: number): string[] | undefined {
@@ -22,7 +22,7 @@ function tableLines({ header, cells }: Attributes, columns: number): string[] | 
   const lists: unknown[][] = Array.isArray(cells?.values) ? cells.values.filter(Array.isArray) : []
   if (lists.length === 0) return undefined
   const count = Math.max(...lists.map(({ length }) => length))
-  const rows = Array.from({ length: Math.min(count, MOST_ROWS) }, (_, row) =>
+  const rows = Array.from({ length: Math.min(count, MAX_ROWS) }, (_, row) =>
     lists.map((list) => cellText(list[row])),
   )
   const names = lists.map((_, k) => cellText(heads[k]))
@@ -34,7 +34,7 @@ function tableLines({ header, cells }: Attributes, columns: number): string[] | 
       .join('  ')
       .slice(0, columns)
       .trimEnd()
-  const more = count > MOST_ROWS ? [`… ${count - MOST_ROWS} more rows`] : []
+  const more = count > MAX_ROWS ? [`… ${count - MAX_ROWS} more rows`] : []
   return [line(names), ...rows.map(line), ...more]
 }
 
@@ -42,5 +42,5 @@ function cellText(value: unknown): string {
   if (value === null || value === undefined) return ''
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
   const plain = text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
-  return plain.length > MOST_CHARACTERS ? `${plain.slice(0, MOST_CHARACTERS - 1)}…` : plain
+  return plain.length > MAX_CHARACTERS ? `${plain.slice(0, MAX_CHARACTERS - 1)}…` : plain
 }

@@ -21,7 +21,7 @@ interface Trace extends TextTrace {
 }
 
 /** Characters of a chart. */
-const MOST_COLUMNS = 100
+const MAX_COLUMNS = 100
 const LINES = 20
 
 /**
@@ -41,7 +41,7 @@ export async function chartText(
     drawFigure(JSON.stringify(shown), { format: 'png' satisfies ImageFormat, width, height }, environment)
   const graphics = stream.isTTY ? graphicsOf(environment) : undefined
   if (graphics) return picture(await draw(figure, 700, 450), graphics)
-  const columns = Math.min(MOST_COLUMNS, stream.columns || 80)
+  const columns = Math.min(MAX_COLUMNS, stream.columns || 80)
   const { data = [], layout = {} } = figure
   const words = chartWords(data as Record<string, unknown>[], columns)
   const heading = titleOf(layout)

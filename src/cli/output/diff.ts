@@ -187,7 +187,7 @@ function quotedCell(text: string): string {
 }
 
 /** Columns of a table in Markdown. */
-const MOST_COLUMNS = 12
+const MAX_COLUMNS = 12
 
 function asMarkdown(diff: GridDiff, { names, isStat }: Printing): string {
   const lines = [`**${markdown(names.before)} → ${markdown(names.after)}**: ${summaryOf(diff)}`, '']
@@ -195,7 +195,7 @@ function asMarkdown(diff: GridDiff, { names, isStat }: Printing): string {
   for (const column of diff.columns) lines.push(`- ${signOf(column)} ${markdown(columnText(column))}`)
   if (diff.columns.length > 0) lines.push('')
   if (!isStat && diff.rows.length > 0) {
-    const shown = columnsOf(diff).slice(0, MOST_COLUMNS)
+    const shown = columnsOf(diff).slice(0, MAX_COLUMNS)
     lines.push(
       `| | row | ${shown.map(markdown).join(' | ')} |`,
       `|---|---:|${shown.map(() => '---|').join('')}`,

@@ -361,11 +361,11 @@ function numberTicks(from: number, to: number, room: number, isPlain = false): T
   return ticks
 }
 
-const MOST_POWER = 400
+const MAX_POWER = 400
 
 function logTicks(from: number, to: number, room: number): { value: number; text: string }[] {
   // Powers beyond those of a double are no numbers of data.
-  if (Math.max(Math.abs(from), Math.abs(to)) > MOST_POWER) return []
+  if (Math.max(Math.abs(from), Math.abs(to)) > MAX_POWER) return []
   const step = Math.max(1, Math.ceil((to - from) / room))
   const ticks: { value: number; text: string }[] = []
   for (let power = Math.ceil(from); power <= to; power += step)

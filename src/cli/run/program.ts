@@ -29,7 +29,7 @@ A FILE or GRID is a path (Reports/sales), an id (alice:12) or a link.
 Without a server (gridline login or GRIDLINE_URL), files are stored on this machine.`
 
 /** Choices that the help of an option lists, and those of a longer list. */
-const MOST_CHOICES = 10
+const MAX_CHOICES = 10
 const FIRST_CHOICES = 6
 
 /** Texts of options in a short help. */
@@ -51,7 +51,7 @@ export function programOf(): Commander {
         const brief = briefs.get(option)
         if (brief !== undefined) return brief
         if (argChoices.length === 0) return description
-        return argChoices.length > MOST_CHOICES
+        return argChoices.length > MAX_CHOICES
           ? `${description} (choices: ${argChoices.slice(0, FIRST_CHOICES).join(', ')} … see: gridline help charts)`
           : `${description} (choices: ${argChoices.join(', ')})`
       },

@@ -154,11 +154,11 @@ export async function assertUnchanged(context: Context, file: string, plan: Plan
 }
 
 /** Files that a message names. */
-const MOST_NAMED = 3
+const MAX_NAMED = 3
 
 function changed(file: string, what: readonly string[]): Problem {
-  const more = what.length > MOST_NAMED ? `; and ${what.length - MOST_NAMED} more` : ''
-  return new Problem('conflict', `${file} was not applied: ${what.slice(0, MOST_NAMED).join('; ')}${more}`, {
+  const more = what.length > MAX_NAMED ? `; and ${what.length - MAX_NAMED} more` : ''
+  return new Problem('conflict', `${file} was not applied: ${what.slice(0, MAX_NAMED).join('; ')}${more}`, {
     hint: 'Nothing was changed. Make the plan again, and look at it.',
   })
 }

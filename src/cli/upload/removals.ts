@@ -11,7 +11,7 @@ import { type Expanded, type LocalFile, matcher } from './expand.ts'
 import { placeOf } from './send.ts'
 
 /** Percent of the grids of a folder that are removed without a question. */
-const MOST_REMOVED = 50
+const MAX_REMOVED = 50
 
 export interface RemovalOptions {
   folder?: string
@@ -123,7 +123,7 @@ async function allow(
       hint: 'If that is right, give a higher --max-delete.',
     })
   }
-  if (count * 100 > total * MOST_REMOVED && !isDry) await confirm(`${what}. Move them?`, yes === true)
+  if (count * 100 > total * MAX_REMOVED && !isDry) await confirm(`${what}. Move them?`, yes === true)
 }
 
 /** `limit`: a number, or a percentage of all. */

@@ -64,7 +64,7 @@ export function ruleOf({
 }
 
 /** Percent of its rows that a grid may lose without a question. */
-export const MOST_SHRINK = 50
+export const MAX_SHRINK = 50
 
 /** Headers that accept a loss, if the user can be asked about it. A limit that was given is not asked about. */
 export function acceptedLoss(
@@ -197,7 +197,7 @@ export class Sender {
       'On-Conflict': onConflict,
       'Allow-Type-Change': allowTypeChange ? true : undefined,
       'Allow-Column-Loss': yes === true,
-      'Max-Shrink': maxShrink ?? (yes ? undefined : MOST_SHRINK),
+      'Max-Shrink': maxShrink ?? (yes ? undefined : MAX_SHRINK),
       Strict: strict ? true : undefined,
       Draft: this.options.draft,
       Provenance: this.options.provenance && encodeURIComponent(this.options.provenance),

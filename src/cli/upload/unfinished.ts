@@ -5,7 +5,7 @@ import { writePrivately } from '../config/private-file.ts'
 import { places } from '../config/settings.ts'
 
 /** Uploads that are remembered. */
-const MOST_UPLOADS = 50
+const MAX_UPLOADS = 50
 
 /** Ids of uploads, by what is uploaded where. */
 type Uploads = Record<string, string>
@@ -35,7 +35,7 @@ export class UnfinishedUploads {
 
   set(key: string, id: string): void {
     const { [key]: _, ...others } = this.read()
-    this.write({ ...Object.fromEntries(Object.entries(others).slice(1 - MOST_UPLOADS)), [key]: id })
+    this.write({ ...Object.fromEntries(Object.entries(others).slice(1 - MAX_UPLOADS)), [key]: id })
   }
 
   delete(key: string): void {

@@ -2,7 +2,7 @@ import { type Bytes, breathe } from '../../json/index.ts'
 
 const MAGIC = 0xfd2fb528
 const SKIPPABLE = 0x184d2a50
-const LARGEST_BLOCK_BYTES = 128 * 1024
+const MAX_BLOCK_BYTES = 128 * 1024
 const RAW = 0
 const REPEATED = 1
 
@@ -24,8 +24,8 @@ export async function* zstdFrames(bytes: Bytes): AsyncGenerator<Uint8Array> {
       const kind = word(magic)
       if ((kind & 0xfffffff0) >>> 0 === SKIPPABLE) {
         let size = word(await input.exactly(4))
-        for (; size > 0; size -= Math.min(size, LARGEST_BLOCK_BYTES))
-          await input.exactly(Math.min(size, LARGEST_BLOCK_BYTES))
+        for (; size > 0; size -= Math.min(size, MAX_BLOCK_BYTES))
+          await input.exactly(Math.min(size, MAX_BLOCK_BYTES))
       } else if (kind === MAGIC) {
         yield magic
         yield* frame(input)
@@ -51,7 +51,7 @@ async function* frame(input: Reader): AsyncGenerator<Uint8Array> {
     isLast = (block & 1) === 1
     const type = (block >> 1) & 3
     const size = block >> 3
-    if (type > 2 || (type !== REPEATED && size > LARGEST_BLOCK_BYTES)) throw new NoFrame()
+    if (type > 2 || (type !== REPEATED && size > MAX_BLOCK_BYTES)) throw new NoFrame()
     const content = type === REPEATED ? 1 : size
     // Empty blocks are those that are stored.
     if (content === 0 && type !== RAW) throw new NoFrame()

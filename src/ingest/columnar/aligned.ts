@@ -5,7 +5,7 @@ import type { SliceSink } from '../values/table.ts'
 /** Rows that all columns have, from which on slices are looked for. */
 const ENOUGH_ROWS = 65_536
 /** Text that is held until all columns have the same rows. With more, columns are sliced by themselves. */
-const MOST_HELD = 128 * 1024 * 1024
+const MAX_HELD = 128 * 1024 * 1024
 
 /** Values of a column that are not in a slice yet. */
 interface Held {
@@ -46,7 +46,7 @@ export class AlignedSlices {
     held.rows += rows
     this.held += text.length
     if (this.rowsOfAll >= ENOUGH_ROWS) await this.take()
-    if (this.held <= MOST_HELD) return
+    if (this.held <= MAX_HELD) return
     await this.give(false)
     this.isAligned = false
     for (const [k, { texts }] of this.next.entries())

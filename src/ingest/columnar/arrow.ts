@@ -21,13 +21,13 @@ import {
 } from './values.ts'
 
 /** An Arrow file is read into memory as a whole. */
-const MOST_BYTES = 1024 * 1024 * 1024
+const MAX_BYTES = 1024 * 1024 * 1024
 /** Values of one run. */
 const RUN_ROWS = 65_536
 
 /** Reads an Arrow IPC file or stream (also known as Feather, version 2). */
 export function arrowTable({ size, columns: mostColumns, rows: mostRows, ratio }: ColumnarJob): Table {
-  if (size > MOST_BYTES)
+  if (size > MAX_BYTES)
     throw new Refused('an Arrow file of more than 1 GiB', 'Write it as Parquet, which is read in pieces.')
   const bytes = new Uint8Array(size)
   for (let at = 0; at < size; ) {
@@ -41,7 +41,7 @@ export function arrowTable({ size, columns: mostColumns, rows: mostRows, ratio }
     // Buffers of 64-bit values begin at multiples of 8 bytes.
     const result = made.byteOffset % 8 === 0 ? made : made.slice()
     unpacked += result.length
-    if (unpacked > MOST_BYTES || unpacked > 16 * 1024 * 1024 + size * ratio)
+    if (unpacked > MAX_BYTES || unpacked > 16 * 1024 * 1024 + size * ratio)
       throw new Refused('the data grows too much when unpacked (limit compression_ratio)')
     return result
   }
@@ -49,7 +49,7 @@ export function arrowTable({ size, columns: mostColumns, rows: mostRows, ratio }
     throw new Error('files are not written')
   }
   setCompressionCodec(CompressionType.LZ4_FRAME, {
-    decode: counted((data) => unpackLz4(data, MOST_BYTES - unpacked)),
+    decode: counted((data) => unpackLz4(data, MAX_BYTES - unpacked)),
     encode: none,
   })
   setCompressionCodec(CompressionType.ZSTD, { decode: counted((data) => decompressZstd(data)), encode: none })

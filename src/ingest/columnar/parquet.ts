@@ -27,9 +27,9 @@ import {
 } from './values.ts'
 
 /** Rows of one group: all values of a column in it are in memory at once. */
-const MOST_GROUP_ROWS = 20_000_000
+const MAX_GROUP_ROWS = 20_000_000
 /** Unpacked size of one page. */
-const MOST_PAGE_BYTES = 256 * 1024 * 1024
+const MAX_PAGE_BYTES = 256 * 1024 * 1024
 
 const parsers = {
   timestampFromMilliseconds: (ms: bigint) => timestampText(ms, 1000n),
@@ -76,7 +76,7 @@ export async function parquetTable({ size, columns: mostColumns, ratio }: Column
     Object.entries(compressors).map(([codec, unpack]) => [
       codec,
       (input: Uint8Array, length: number) => {
-        if (length > MOST_PAGE_BYTES || length > 64 * 1024 + input.length * ratio)
+        if (length > MAX_PAGE_BYTES || length > 64 * 1024 + input.length * ratio)
           throw new Refused('a page grows too much when unpacked', 'Write the file again with smaller pages.')
         return unpack!(input, length)
       },
@@ -160,9 +160,9 @@ function checkSizes({ num_rows, row_groups }: FileMetaData, size: number, ratio:
   let rows = 0n
   for (const group of row_groups) {
     rows += group.num_rows
-    if (group.num_rows > MOST_GROUP_ROWS)
+    if (group.num_rows > MAX_GROUP_ROWS)
       throw new Refused(
-        `a row group has more than ${MOST_GROUP_ROWS} rows`,
+        `a row group has more than ${MAX_GROUP_ROWS} rows`,
         'Write the file again with smaller row groups.',
       )
     for (const { meta_data } of group.columns)

@@ -109,11 +109,11 @@ const NANOS_PER_DAY = 86_400_000_000_000n
 /** Days after which the calendar repeats, and as many as `Date` holds. */
 const CYCLE_DAYS = 146_097
 const CYCLE_YEARS = 400
-const MOST_DAYS = 100_000_000
+const MAX_DAYS = 100_000_000
 
 /** A day of the calendar, by days since 1970: `2024-01-31`, `+012024-01-31` beyond the year 9999. */
 export function dayText(days: number): string {
-  const cycles = Math.abs(days) > MOST_DAYS ? Math.trunc(days / CYCLE_DAYS) : 0
+  const cycles = Math.abs(days) > MAX_DAYS ? Math.trunc(days / CYCLE_DAYS) : 0
   const iso = new Date((days - cycles * CYCLE_DAYS) * DAY_MS).toISOString().split('T')[0]
   if (cycles === 0) return iso
   const year = Number(iso.slice(0, -6)) + cycles * CYCLE_YEARS

@@ -9,7 +9,7 @@ import type { Lost, ToText } from './values.ts'
 const RUN_ROWS = 65_536
 const RUN_BYTES = 4 * 1024 * 1024
 /** Runs that were sent and not taken. */
-const MOST_WAITING = 4
+const MAX_WAITING = 4
 
 const job = JSON.parse(process.argv[2]) as ColumnarJob
 let waiting = 0
@@ -39,7 +39,7 @@ async function run(): Promise<void> {
     for (let from = 0; from < values.length; ) {
       const { text, rows } = textOf(values, from, table.columns[column].toText, lost[column])
       from += rows
-      while (waiting >= MOST_WAITING)
+      while (waiting >= MAX_WAITING)
         await new Promise<void>((resolve) => {
           wake = resolve
         })

@@ -31,7 +31,7 @@ const THOUSANDS = /^-?\d{1,3}(,\d{3})+$/
 const DECIMAL_COMMA = /^-?\d+(\.\d{3})*,\d+$/
 
 /** Of more rows, a word such as total is a category. */
-const MOST_TOTALS = 20
+const MAX_TOTALS = 20
 /** Rows among which totals are looked for: people add them to short tables. */
 const MAX_TOTALED_ROWS = 10_000
 
@@ -189,7 +189,7 @@ export class DelimitedTable {
   /** Keeps rows that look like totals: by their first cell, or by the second one if that is empty. */
   private keepTotals(buf: Buffer, skip: number): void {
     const { starts, ends, lines, rows, width } = this.tokenizer
-    for (let row = skip; row < rows && this.totals.length <= MOST_TOTALS; row++) {
+    for (let row = skip; row < rows && this.totals.length <= MAX_TOTALS; row++) {
       let k = row * width
       if (ends[k] >> 2 === starts[k] && width > 1) k++
       const [start, end] = [starts[k], ends[k] >> 2]
@@ -281,7 +281,7 @@ export class DelimitedTable {
       )
     }
     const among = this.totals.filter(({ line }) => line !== this.last?.line)
-    if (rows <= MAX_TOTALED_ROWS && among.length > 0 && among.length <= Math.min(MOST_TOTALS, rows / 3)) {
+    if (rows <= MAX_TOTALED_ROWS && among.length > 0 && among.length <= Math.min(MAX_TOTALS, rows / 3)) {
       const [{ line, text }] = among
       const which =
         among.length === 1

@@ -20,10 +20,10 @@ const FOOTER =
   /^(\(?\d+ (row|record|tuple)s?( in set| selected| affected|, .*)?( \([\d.]+ sec\))?\)?\.?|Time: .*|Empty set.*)$/i
 
 /** Characters of the longest line that can be a footer. */
-const LONGEST_FOOTER = 200
+const MAX_FOOTER = 200
 
 function isFooter(line: string): boolean {
-  return line.length <= LONGEST_FOOTER && FOOTER.test(line.trim())
+  return line.length <= MAX_FOOTER && FOOTER.test(line.trim())
 }
 
 /** Whether a line is a border or a rule of a table. */
@@ -210,7 +210,7 @@ function unquotedLine(line: string): string {
 /** Whether each line is one quoted cell that holds a row: the same number of delimiters outside of quotes. */
 function areQuotedWhole(lines: readonly string[]): boolean {
   const filled = lines.filter((line) => line.trim() !== '')
-  if (filled.length < 2 || !filled.every((line) => line.length < LONGEST_QUOTED && QUOTED_LINE.test(line)))
+  if (filled.length < 2 || !filled.every((line) => line.length < MAX_QUOTED && QUOTED_LINE.test(line)))
     return false
   return [',', ';', '\t', '|'].some((delimiter) => {
     const counts = filled.map(
@@ -228,7 +228,7 @@ function areQuotedWhole(lines: readonly string[]): boolean {
   })
 }
 
-const LONGEST_QUOTED = 8192
+const MAX_QUOTED = 8192
 
 /** The cells between the bars of a line. */
 function between(line: string): string[] | undefined {

@@ -30,12 +30,12 @@ interface Row {
 }
 
 /** Names that a header needs, and rows below it that must be as wide. */
-const FEWEST_NAMES = 3
+const MIN_NAMES = 3
 const ROWS_BELOW = 5
 const FIRST_LINES = 4
-const LONGEST_TITLE_CHARACTERS = 80
+const MAX_TITLE_CHARACTERS = 80
 /** Lines of one cell in quotes, before the quote is taken for a stray one. */
-const MOST_LINES = 20
+const MAX_LINES = 20
 
 /**
  * The tables of a text in which one follows another. A table begins with a row of another width than the rows above:
@@ -66,11 +66,11 @@ export async function tablesIn(given: Buffer, options: DelimitedOptions): Promis
   let width = dialect.names.length
   const top = rows.findIndex(({ line }) => line > dialect.preamble)
   let header: Row | undefined = rows[top]
-  const areWide = width >= FEWEST_NAMES && dialect.headerRows > 0
+  const areWide = width >= MIN_NAMES && dialect.headerRows > 0
   for (let k = 1; k + 1 < rows.length; k++) {
     const isAlike = header && k > top && isHeaderLike(known, k, header, dialect.headerRows > 0)
     const titled = titleOf(known, k, isAlike || (k === top && dialect.headerRows > 0))
-    const isNext = areWide && k >= FEWEST_NAMES && rows[k].cells.length !== width && isHeader(rows, k)
+    const isNext = areWide && k >= MIN_NAMES && rows[k].cells.length !== width && isHeader(rows, k)
     if (!titled && !isNext && !(isAlike && rows[k - 1].filled.length === 0)) continue
     if (starts.length === 0 && (!titled || titled !== rows.find((row) => row.filled.length > 0)))
       starts.push({ at: rows[0].at, row: rows[0], title: undefined })
@@ -147,7 +147,7 @@ function titleOf(rows: Rows, k: number, isKnown: boolean): Row | undefined {
   if (isSection && !hasHeader()) return undefined
   const title = all[above].filled
   const isFree = above === 0 || all[above - 1].filled.length === 0
-  return title.length === 1 && isFree && isName(title[0]) && title[0].length <= LONGEST_TITLE_CHARACTERS
+  return title.length === 1 && isFree && isName(title[0]) && title[0].length <= MAX_TITLE_CHARACTERS
     ? all[above]
     : undefined
 }
@@ -221,7 +221,7 @@ function firstLines(text: Buffer): Buffer {
 
 function isHeader(rows: readonly Row[], k: number): boolean {
   const { cells } = rows[k]
-  if (cells.length < FEWEST_NAMES) return false
+  if (cells.length < MIN_NAMES) return false
   // A delimiter at the end makes an empty name.
   const names = cells.at(-1)!.trim() === '' ? cells.slice(0, -1) : cells
   if (!names.every(isName) || new Set(names).size !== names.length) return false
@@ -247,7 +247,7 @@ function rowsOf(text: string, delimiter: string): Row[] {
       end = next < 0 ? text.length : next + 1
       row = text.slice(at, end)
       lines++
-    } while (isOpen(row) && end < text.length && lines < MOST_LINES)
+    } while (isOpen(row) && end < text.length && lines < MAX_LINES)
     // A stray quote: the line alone.
     if (isOpen(row)) {
       const next = text.indexOf('\n', at)

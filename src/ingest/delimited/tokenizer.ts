@@ -31,11 +31,11 @@ const OTHER_DELIMITERS = [
   ['|', 0x7c],
 ] as const
 /** Malformed rows of one call of `next`: each can take a moment. */
-const MOST_REPAIRS = 16
+const MAX_REPAIRS = 16
 /** Length of the text without delimiters that can be notes below the last row. */
 const LAST_NOTES_BYTES = 64 * 1024
 /** Cells that a malformed row may lack. */
-const MOST_MISSING = 2
+const MAX_MISSING = 2
 
 /** What notes about a table begin with or contain, and what names and values do not. */
 const NOTE =
@@ -160,7 +160,7 @@ export class Tokenizer {
       return next
     }
     const comment = this.dialect.comment === '' ? -1 : this.dialect.comment.charCodeAt(0)
-    scan: while (row < to && rows < maxRows && repairs < MOST_REPAIRS) {
+    scan: while (row < to && rows < maxRows && repairs < MAX_REPAIRS) {
       if (buf[row] === comment) {
         const found = buf.indexOf(crOnly ? CR : LF, row)
         const end = found < 0 ? to : found
@@ -460,7 +460,7 @@ export class Tokenizer {
     let reading = isSpaced ? repair(buf, row, to, width, width, spaced) : undefined
     // A record with cells missing is taken as it is, but not as something else.
     reading ??= repair(buf, row, to, width, width, this.style)
-    for (let fewer = width - 1; !reading && fewer >= Math.max(1, width - MOST_MISSING); fewer--)
+    for (let fewer = width - 1; !reading && fewer >= Math.max(1, width - MAX_MISSING); fewer--)
       reading = repair(buf, row, to, fewer, width, this.style)
     if (!reading) return MALFORMED
     const said = isSpaced

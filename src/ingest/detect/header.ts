@@ -12,12 +12,12 @@ const NUMBER = /^\(?[+-]?\s?(\d+([.,'\u00a0\u202f ]\d+)*[.,]?\d*|[.,]\d+)([eE][+
 const CURRENCY = /^(?:[$€£¥₹]|USD|EUR|GBP|CHF)\s?|\s?(?:[$€£¥₹]|USD|EUR|GBP|CHF|kr)$/
 
 /** Longer cells are texts: the patterns take long on them. */
-const LONGEST_VALUE = 100
+const MAX_VALUE = 100
 
 function kindOf(cell: string): Kind {
   const text = cell.trim()
   if (text === '') return 'empty'
-  if (text.length > LONGEST_VALUE) return 'text'
+  if (text.length > MAX_VALUE) return 'text'
   // Before numbers, whose groups of digits points can separate.
   if (/^\d{1,2}\.\d{1,2}\.\d{4}$/.test(text)) return 'date'
   if (NUMBER.test(text.replace(CURRENCY, ''))) return 'number'

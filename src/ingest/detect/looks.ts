@@ -18,12 +18,12 @@ const YEAR_FIRST = /^\d{2}-\d{2}-\d{2}$/
 const ISO = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$/
 /** Cells that are tried, and the characters that a number or date has at most. */
 const TRIED_CELLS = 200
-const LONGEST_CHARACTERS = 64
+const MAX_CHARACTERS = 64
 
 /** What the values of a column of text look like; undefined if like text. `cells` has no missing values. */
 export function lookOf(cells: readonly string[]): Look | undefined {
   const some = cells.slice(0, TRIED_CELLS)
-  if (some.length === 0 || some.some(({ length }) => length > LONGEST_CHARACTERS)) return undefined
+  if (some.length === 0 || some.some(({ length }) => length > MAX_CHARACTERS)) return undefined
   for (const [mark, what] of MARKS) {
     const isMarked = (cell: string): boolean => mark.test(cell)
     if (!some.some(isMarked) || !some.every((cell) => /\d/.test(cell))) continue

@@ -9,9 +9,9 @@ const TAB = 0x09
 /** Bytes of a record that are searched for a reading. A record that is longer is not repaired. */
 export const REPAIR_BYTES = 32 * 1024
 /** Line ends inside one quoted cell of a malformed record. */
-const MOST_LINES = 50
+const MAX_LINES = 50
 /** Steps that one search may take. */
-const MOST_STEPS = 200_000
+const MAX_STEPS = 200_000
 
 /**
  * What a reading costs, in quotes that are not what the dialect says: a quote at the start of a cell, or inside one,
@@ -137,13 +137,13 @@ export function repair(
     let inside = false
     let lines = 0
     for (let i = start; i <= limit; i++) {
-      if (++steps > MOST_STEPS) return undefined
+      if (++steps > MAX_STEPS) return undefined
       const c = buf[i]
       if (!inside && (endsLine(i) || c === delimiter)) return { stop: i, lines }
       if (i >= to) return undefined
       if (c === quote) inside = !inside
       else if (c === LF || (c === CR && crOnly)) {
-        if (++lines > MOST_LINES || isRecord(buf, i + 1, to, width, style)) return undefined
+        if (++lines > MAX_LINES || isRecord(buf, i + 1, to, width, style)) return undefined
       }
     }
     return undefined
@@ -179,8 +179,8 @@ export function repair(
     let cost = 0
     let lines = 0
     let flags = QUOTED
-    for (let i = start + 1; i < limit && lines <= MOST_LINES; i++) {
-      if (++steps > MOST_STEPS) return undefined
+    for (let i = start + 1; i < limit && lines <= MAX_LINES; i++) {
+      if (++steps > MAX_STEPS) return undefined
       const c = buf[i]
       if (c === LF || (c === CR && crOnly)) {
         // A line that is a record of its own is no part of a cell.

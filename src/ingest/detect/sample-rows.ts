@@ -102,7 +102,7 @@ export function readRows(
       cells++
       if (!closed && isForeign(cell)) foreign++
       // The row exceeds the limit anyway: stop reading it.
-      if (row.length > MOST_CELLS) return { rows: [...rows, row], at, quoted, foreign: 0 }
+      if (row.length > MAX_CELLS) return { rows: [...rows, row], at, quoted, foreign: 0 }
       if (text[i] !== delimiter) break
       i++
       if (collapse) {
@@ -186,7 +186,7 @@ function mendedRow(
 }
 
 /** Maximum number of cells read per row. */
-export const MOST_CELLS = 200_000
+export const MAX_CELLS = 200_000
 
 /** The index of the next quote (or escape), or the end of the text. */
 function nextOf(text: string, quote: string, escaper: string, from: number): number {

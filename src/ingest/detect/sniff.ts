@@ -8,7 +8,7 @@ import type { Candidate } from './candidate.ts'
 import { givenDelimiter } from './given.ts'
 import { countHeaderRows, type HeaderRows, headerRowsOf } from './header.ts'
 import { lookOf } from './looks.ts'
-import { MOST_CELLS } from './sample-rows.ts'
+import { MAX_CELLS } from './sample-rows.ts'
 import { chooseStyle } from './style.ts'
 import { findTableStart, isBlankDelimiter, isNumeric, refuseNoRows, refuseTwoTables } from './table-start.ts'
 
@@ -89,7 +89,7 @@ export async function sniff(
     throw badData(
       source,
       { line: preamble + 1 },
-      `${count > MOST_CELLS ? `more than ${MOST_CELLS}` : count} columns; the limit is ${most} (columns)`,
+      `${count > MAX_CELLS ? `more than ${MAX_CELLS}` : count} columns; the limit is ${most} (columns)`,
       'Split the file, or turn columns into rows.',
     )
   }

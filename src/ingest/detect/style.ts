@@ -4,7 +4,7 @@ import { Warnings } from '../values/warnings.ts'
 import type { Candidate } from './candidate.ts'
 import { countHeaderRows, isDatum } from './header.ts'
 import { readRows, type Style } from './sample-rows.ts'
-import { isList, MOST_LABELS } from './table-start.ts'
+import { isList, MAX_LABELS } from './table-start.ts'
 
 /** Number of characters searched to detect the quoting style. */
 const STYLE_CHARACTERS = 64 * 1024
@@ -305,7 +305,7 @@ function lastTable(rows: readonly string[][]): number {
   return width > 2 &&
     data.length > 1 &&
     labels.length > 1 &&
-    labels.length <= MOST_LABELS &&
+    labels.length <= MAX_LABELS &&
     labels.every((row) => row.filter((cell) => cell.trim() !== '').length <= 2) &&
     header.every((cell) => /\p{L}/u.test(cell) && !isDatum(cell)) &&
     data.every((row) => row.length === width) &&
@@ -383,7 +383,7 @@ function isWhole(rows: readonly string[][]): boolean {
 }
 
 /** Characters of a line whose quotes are looked at: longer ones take long. */
-const LONGEST_LINE_CHARACTERS = 4000
+const MAX_LINE_CHARACTERS = 4000
 
 /**
  * The number of lines with a cell in single quotes, if every quote at the start of a cell has one at the end of a cell on
@@ -396,7 +396,7 @@ function quotedLines(text: string, delimiter: string): number {
   let lines = 0
   let hides = false
   for (const line of text.split(/\r?\n/).slice(0, -1)) {
-    if (line.length > LONGEST_LINE_CHARACTERS) return 0
+    if (line.length > MAX_LINE_CHARACTERS) return 0
     const cells = line.match(cell) ?? []
     if (cells.length === 0) {
       if (opening.test(line)) return 0

@@ -62,7 +62,7 @@ function isBlank(row: readonly string[]): boolean {
 }
 
 /** Maximum number of lines with labels and values (`Station,Seattle`) above a table. */
-export const MOST_LABELS = 8
+export const MAX_LABELS = 8
 
 /** Whether lines of one width look like a table. */
 function looksLikeTable(rows: string[][]): boolean {
@@ -81,7 +81,7 @@ function looksLikeTable(rows: string[][]): boolean {
   const used = first.map((_, k) => rows.some((row) => row[k].trim() !== ''))
   if (rows.every((row) => row.some((cell, k) => used[k] && cell.trim() === ''))) return false
   if (width > 2) return true
-  return rows.length > MOST_LABELS || numeric.some(Boolean)
+  return rows.length > MAX_LABELS || numeric.some(Boolean)
 }
 
 /** Index of the first row of the table, after titles, comments and blank lines. */
@@ -195,7 +195,7 @@ function skipTitle({ rows, width }: Candidate, first: number): number {
     if (next > 0 && headsNumbers(rows.slice(next))) return next
   }
   const gap = rows.findIndex((row, k) => k > first && empty(row))
-  if (gap > 0 && gap <= first + MOST_LABELS && !rows.slice(first, gap).some(full)) {
+  if (gap > 0 && gap <= first + MAX_LABELS && !rows.slice(first, gap).some(full)) {
     const [header, ...data] = rows.slice(gap).filter((row) => !empty(row))
     // Labels that are filled up with empty cells, a blank line, and a header over numbers or dates.
     const isNamed =
@@ -226,7 +226,7 @@ function skipTitle({ rows, width }: Candidate, first: number): number {
 function skipLabels({ rows, width }: Candidate, first: number): number {
   if (width !== 2) return first
   const isLabel = (row: string[]): boolean => row.length === 2 && /^\D/.test(row[0]) && row[1].trim() !== ''
-  for (let k = first + 1; k <= first + MOST_LABELS && k + 2 < rows.length; k++) {
+  for (let k = first + 1; k <= first + MAX_LABELS && k + 2 < rows.length; k++) {
     if (!isLabel(rows[k - 1])) return first
     const [header, ...data] = rows.slice(k)
     const named = header.length === 2 && header.every((cell) => cell.trim() !== '' && !isDatum(cell))

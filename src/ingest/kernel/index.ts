@@ -33,12 +33,12 @@ const HEADER = 64
 const HEADER_BYTES = 64
 const NULLS = 128
 const NULL_BYTES = 32
-const MOST_NULLS = 16
+const MAX_NULLS = 16
 const KEYS = 640
-const MOST_KEYS = 64
+const MAX_KEYS = 64
 const TENS = 1024
 /** Digits of the longest number that a kernel reads. */
-const LONGEST = 32
+const MAX_DIGITS = 32
 const TEXT = 4096
 const TEXT_BYTES = 1024 * 1024 + 64
 const CELLS = 65_536
@@ -50,7 +50,7 @@ const OUT_BYTES = TEXT_BYTES * 6 + CELLS * 8 + 64
 
 /** Kernels that are kept for the next file, and kernels at once: each has 8 MB of memory, used as needed. */
 const KEPT_KERNELS = 2
-const MOST_KERNELS = 32
+const MAX_KERNELS = 32
 
 /** What tables of one dialect have in common. Characters are bytes; −1 for none. */
 export interface KernelSettings {
@@ -91,8 +91,8 @@ export class Kernel {
     this.starts = new Int32Array(buffer, STARTS, CELLS)
     this.ends = new Int32Array(buffer, ENDS, CELLS)
     this.lines = new Int32Array(buffer, LINES, CELLS)
-    const tens = new Float64Array(buffer, TENS, LONGEST)
-    for (let k = 0; k < LONGEST; k++) tens[k] = 10 ** k
+    const tens = new Float64Array(buffer, TENS, MAX_DIGITS)
+    for (let k = 0; k < MAX_DIGITS; k++) tens[k] = 10 ** k
     latest = this
   }
 
@@ -101,7 +101,7 @@ export class Kernel {
 
   /** A kernel for a file, until `release`; undefined if it is read without, as where there is no WebAssembly. */
   static acquire(isLarge: boolean): Kernel | undefined {
-    if (inUse >= MOST_KERNELS || Kernel.use === 'never' || (Kernel.use === 'large' && !isLarge))
+    if (inUse >= MAX_KERNELS || Kernel.use === 'never' || (Kernel.use === 'large' && !isLarge))
       return undefined
     const kernel = idle.pop() ?? Kernel.made()
     if (kernel) inUse++
@@ -120,10 +120,10 @@ export class Kernel {
 
   /** Sets what the rows of a table have in common. Returns whether they can be read. */
   configure({ width, delimiter, quote, comment, firstName, nulls, keys = [] }: KernelSettings): boolean {
-    if (width > CELLS || nulls.length > MOST_NULLS || nulls.some((text) => text.length >= NULL_BYTES))
+    if (width > CELLS || nulls.length > MAX_NULLS || nulls.some((text) => text.length >= NULL_BYTES))
       return false
-    if (keys.length > MOST_KEYS) return false
-    new Int32Array(this.bytes.buffer, KEYS, MOST_KEYS).set(keys)
+    if (keys.length > MAX_KEYS) return false
+    new Int32Array(this.bytes.buffer, KEYS, MAX_KEYS).set(keys)
     this.exports.keyed(keys.length)
     firstName?.copy(this.bytes, HEADER, 0, HEADER_BYTES)
     for (const [k, text] of nulls.entries()) {

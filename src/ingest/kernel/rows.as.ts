@@ -9,7 +9,7 @@ export const HEADER: i32 = 64
 export const HEADER_BYTES: i32 = 64
 export const NULLS: i32 = 128
 export const NULL_BYTES: i32 = 32
-export const MOST_NULLS: i32 = 16
+export const MAX_NULLS: i32 = 16
 export const TEXT: i32 = 4096
 export const TEXT_BYTES: i32 = 1024 * 1024 + 64
 export const CELLS: i32 = 65_536
@@ -646,13 +646,13 @@ function isLeap(at: i32): bool {
 
 /** Where slices end: the columns of the key, or all, and the rows before (docs/adr/0024). As in values/slice-ends.ts. */
 export const KEYS: i32 = 640
-export const MOST_KEYS: i32 = 64
+export const MAX_KEYS: i32 = 64
 const UNITS: i32 = 1024
 const PER_BYTE: i32 = 3
 const HEAVIEST: i32 = 1 << 21
-const LEAST: i32 = 16_384 * UNITS
+const MIN_SLICE_UNITS: i32 = 16_384 * UNITS
 const USUAL: i32 = 40_960 * UNITS
-const MOST: i32 = 131_072 * UNITS
+const MAX_SLICE_UNITS: i32 = 131_072 * UNITS
 const RARE: u64 = 41
 const OFTEN: u64 = 1365
 const PRIME_1: i32 = <i32>0x9e3779b1
@@ -704,8 +704,8 @@ export function cut(from: i32, to: i32, before: i32): i32 {
     const bytes = (load<i32>(ENDS + first + step - 4) >> 2) - load<i32>(STARTS + first)
     const weight = max(UNITS, min(HEAVIEST, bytes * PER_BYTE))
     now += weight
-    if (now < LEAST) continue
-    if (now >= MOST || <u64>hashOf(first) < <u64>weight * (now < USUAL ? RARE : OFTEN)) {
+    if (now < MIN_SLICE_UNITS) continue
+    if (now >= MAX_SLICE_UNITS || <u64>hashOf(first) < <u64>weight * (now < USUAL ? RARE : OFTEN)) {
       size = 0
       return r
     }
@@ -717,7 +717,7 @@ export function cut(from: i32, to: i32, before: i32): i32 {
 /** Powers of ten, which are put there. */
 export const TENS: i32 = 1024
 /** Digits that numbers are compared by. */
-const MOST_DIGITS: i32 = 18
+const MAX_DIGITS: i32 = 18
 
 /** The place of the point in two short numbers; −1 if it differs, or if one is long. */
 function commonPlace(one: i32, other: i32): i32 {
@@ -766,7 +766,7 @@ function numberAt(start: i32, length: i32): f64 {
   let digits = 0
   let point = 0
   let i = sign
-  for (; i < length && digits < MOST_DIGITS; i++) {
+  for (; i < length && digits < MAX_DIGITS; i++) {
     const digit = <i32>load<u8>(start + i) - ZERO
     if (digit < 0) point = i
     else {

@@ -29,7 +29,7 @@ export type JsonOptions = Pick<DelimitedOptions, 'source' | 'encoding' | 'limits
 /** Bytes of a column from which on its buffer is not kept. */
 const SLICE_BYTES = 512 * 1024
 /** Nulls that are added at once. */
-const MOST_NULLS = 65_536
+const MAX_NULLS = 65_536
 
 /** A column with its buffered values, comma-separated, up to the next slice. */
 class Column {
@@ -119,7 +119,7 @@ function compactJson(value: Buffer): Buffer {
   return out.subarray(0, at)
 }
 
-const NULLS = Buffer.from('null,'.repeat(MOST_NULLS))
+const NULLS = Buffer.from('null,'.repeat(MAX_NULLS))
 
 function repeatedNull(count: number): Buffer {
   return NULLS.subarray(0, count * 5 - 1)
@@ -238,8 +238,8 @@ class Table {
 
   /** Pads a column with nulls up to the current row. */
   private fill(column: Column): void {
-    for (let missing = this.rows - column.given - column.rows; missing > 0; missing -= MOST_NULLS)
-      column.addNulls(Math.min(missing, MOST_NULLS))
+    for (let missing = this.rows - column.given - column.rows; missing > 0; missing -= MAX_NULLS)
+      column.addNulls(Math.min(missing, MAX_NULLS))
   }
 
   private async give(column: Column, ended: boolean): Promise<void> {

@@ -102,7 +102,7 @@ async function* withoutNul(
       held = c === NUL
     }
     // Text has few of them.
-    if (chunk.length > 1000 && at < chunk.length * (1 - MOST_NUL)) throw binary(chunk, 0, first, name)
+    if (chunk.length > 1000 && at < chunk.length * (1 - MAX_NUL)) throw binary(chunk, 0, first, name)
     yield out.subarray(0, at)
   }
 }
@@ -170,7 +170,7 @@ function guessEncoding(head: Buffer, name: string): string {
   // Text with a few NUL bytes has no other control characters.
   const nul = head.filter((c) => c === NUL).length
   if (
-    nul <= Math.max(FEW_NUL, head.length * MOST_NUL) &&
+    nul <= Math.max(FEW_NUL, head.length * MAX_NUL) &&
     !/[\u0001-\u0008\u000e-\u0019\u001c-\u001f]/.test(start)
   )
     return 'utf-8'
@@ -190,7 +190,7 @@ function isSqlDump(start: string): boolean {
 }
 
 /** The fraction of bytes of a text that can be NUL, and how many can be in a short one. */
-const MOST_NUL = 0.05
+const MAX_NUL = 0.05
 const FEW_NUL = 2
 
 function binary(chunk: Uint8Array, at: number, line: number, name: string): Problem {

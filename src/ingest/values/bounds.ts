@@ -9,7 +9,7 @@ export interface Bounds {
 }
 
 /** Bytes of the longest text that is kept. */
-const LONGEST = 100
+const MAX_TEXT_BYTES = 100
 
 /** Of the values of two slices together. `rows`: how many each has. */
 export function boundsTogether(one: Bounds, other: Bounds, rows: readonly [number, number]): Bounds {
@@ -103,7 +103,7 @@ function isTextBefore(text: Buffer, a: number, b: number, c: number, d: number, 
 
 /** A bound, unless it is long. */
 export function kept(json: string): string | undefined {
-  return json.length <= LONGEST ? json : undefined
+  return json.length <= MAX_TEXT_BYTES ? json : undefined
 }
 
 /** The bytes of a text in JSON. */

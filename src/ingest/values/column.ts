@@ -44,7 +44,7 @@ special[QUOTE] = 1
 special[BACKSLASH] = 1
 
 /** Cells of one batch that are not plain, before the kernel is not asked again. */
-const MOST_OTHERS = 64
+const MAX_OTHERS = 64
 const FEW_CELLS = 8
 /** Text of a column whose bounds are found again when it becomes text. */
 const FEW_BYTES = 16 * 1024
@@ -146,9 +146,9 @@ export class ColumnBuilder {
     const { bytes, starts, ends, lines } = kernel
     const { given } = this
     // A call costs as much as a few cells.
-    let others = to - from >= FEW_CELLS && (given === undefined || given === 'text') ? 0 : MOST_OTHERS
+    let others = to - from >= FEW_CELLS && (given === undefined || given === 'text') ? 0 : MAX_OTHERS
     for (let row = from; row < to; ) {
-      if (others < MOST_OTHERS) {
+      if (others < MAX_OTHERS) {
         const end = kernel.column(column, row, to, this.form === 'number')
         const isTyped = this.typed === this.at
         this.at += bytes.copy(this.grow(end - OUT), this.at, OUT, end)
@@ -164,7 +164,7 @@ export class ColumnBuilder {
         row = stop
         if (row === to) return
       }
-      const count = others++ < MOST_OTHERS ? 1 : to - row
+      const count = others++ < MAX_OTHERS ? 1 : to - row
       const first = row * width
       this.add(bytes, starts.subarray(first), ends.subarray(first), lines.subarray(row), column, width, count)
       row += count

@@ -1,5 +1,5 @@
 /** Characters of the longest date with a time. Longer texts are no dates, and take long to be matched. */
-const LONGEST_CHARACTERS = 64
+const MAX_CHARACTERS = 64
 
 /** Orders of day and month that a column can be said to have; without one, only dates that are clear are read. */
 export type DateOrder = 'dmy' | 'mdy' | undefined
@@ -26,7 +26,7 @@ const MONTHS = [
  * 20th century, as in POSIX.
  */
 export function isoDate(text: string, order: DateOrder, said = false): string | 'ambiguous' | undefined {
-  if (text.length > LONGEST_CHARACTERS) return undefined
+  if (text.length > MAX_CHARACTERS) return undefined
   if (said) {
     const first = firstDay(text.trim())
     if (first) return first

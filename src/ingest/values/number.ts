@@ -87,8 +87,8 @@ export function asNumber(text: string, { decimal, thousands }: NumberStyle = PLA
 }
 
 /** Characters of the longest number that is read in a style. */
-const LONGEST_CHARACTERS = 400
-const MOST_PATTERNS = 100
+const MAX_CHARACTERS = 400
+const MAX_PATTERNS = 100
 
 /** Spaces and apostrophes that people type for one another. */
 const SEPARATORS = new Map([
@@ -109,7 +109,7 @@ function patternOf({ decimal, thousands }: NumberStyle): RegExp {
     const point = decimal === ',' ? ',' : '\\.'
     pattern = new RegExp(`^(-?)(${whole})(?:${point}(\\d+))?$`, 'u')
     // Users give the separator: any character.
-    if (patterns.size >= MOST_PATTERNS) patterns.clear()
+    if (patterns.size >= MAX_PATTERNS) patterns.clear()
     patterns.set(key, pattern)
   }
   return pattern
@@ -121,7 +121,7 @@ function patternOf({ decimal, thousands }: NumberStyle): RegExp {
  * no decimal point where the comma is.
  */
 export function styledNumber(text: string, { decimal, thousands }: NumberStyle): string | undefined {
-  if (text.length > LONGEST_CHARACTERS) return undefined
+  if (text.length > MAX_CHARACTERS) return undefined
   const plain = text.trim()
   const match = patternOf({ decimal, thousands }).exec(plain)
   if (!match) return decimal === '.' && isJsonNumber(plain) ? plain : undefined

@@ -9,10 +9,10 @@ import { breathe, endOf, skipBlanks, turnIsLong } from '../../json/index.ts'
 const UNITS = 1024
 const PER_BYTE = 3
 const HEAVIEST = 1 << 21
-const LEAST = 16_384 * UNITS
+const MIN_SLICE_UNITS = 16_384 * UNITS
 /** Up to this size, few rows end a slice; beyond it, many. */
 const USUAL = 40_960 * UNITS
-const MOST = 131_072 * UNITS
+const MAX_SLICE_UNITS = 131_072 * UNITS
 const RARE = 41
 const OFTEN = 1365
 const PRIME_1 = 0x9e3779b1
@@ -62,15 +62,16 @@ export class SliceEnds {
   isAfter(bytes: number, hash: () => number): boolean {
     const weight = Math.max(UNITS, Math.min(HEAVIEST, bytes * PER_BYTE))
     this.size += weight
-    if (this.size < LEAST) return false
-    if (this.size < MOST && mixed(hash()) >= weight * (this.size < USUAL ? RARE : OFTEN)) return false
+    if (this.size < MIN_SLICE_UNITS) return false
+    if (this.size < MAX_SLICE_UNITS && mixed(hash()) >= weight * (this.size < USUAL ? RARE : OFTEN))
+      return false
     this.size = 0
     return true
   }
 
   /** Adds rows of which only the number and the size are known, which no slice ends in. */
   skip(rows: number, bytes: number): void {
-    this.size += Math.min(MOST, Math.max(rows * UNITS, bytes * PER_BYTE))
+    this.size += Math.min(MAX_SLICE_UNITS, Math.max(rows * UNITS, bytes * PER_BYTE))
   }
 }
 

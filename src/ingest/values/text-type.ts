@@ -46,9 +46,9 @@ const HYPHEN = 0x2d
 /** The longest number as it is written by `writeNumeric`. */
 const NUMERIC_BYTES = 21
 /** Longest text that is tried: more is no date. */
-const LONGEST_BYTES = 64
+const MAX_BYTES = 64
 /** Readings of texts that are kept: the same days occur again and again. */
-const MOST_KEPT = 4096
+const MAX_KEPT = 4096
 
 /** A text that is no date in ISO 8601: as a day and as a month that comes first, and how it is written. */
 interface Reading {
@@ -131,7 +131,7 @@ export class TextType {
         return
       } else {
         i++
-        while (i < to && buf[i] !== QUOTE && buf[i] !== BACKSLASH && i - start <= LONGEST_BYTES) i++
+        while (i < to && buf[i] !== QUOTE && buf[i] !== BACKSLASH && i - start <= MAX_BYTES) i++
         const fits = buf[i] === QUOTE && (i > start + 1 ? this.takes(buf, start + 1, i) : this.takesEmpty())
         if (!fits) {
           this.isText = true
@@ -222,7 +222,7 @@ function decoded(buf: Uint8Array, start: number, end: number): string {
 /** The end of a text, or of its first bytes. */
 function endOfText(buf: Uint8Array, from: number, to: number): number {
   let i = from
-  while (i < to && i < from + LONGEST_BYTES && buf[i] !== QUOTE) i += buf[i] === BACKSLASH ? 2 : 1
+  while (i < to && i < from + MAX_BYTES && buf[i] !== QUOTE) i += buf[i] === BACKSLASH ? 2 : 1
   return Math.min(i, to)
 }
 
@@ -268,7 +268,7 @@ function readingIn(buf: Uint8Array, start: number, end: number, kept: Map<string
     return found === 'ambiguous' || found?.startsWith('0000') ? undefined : found
   }
   const reading = { dmy: clear('dmy'), mdy: clear('mdy'), form: formOf(text) }
-  if (kept.size >= MOST_KEPT) kept.clear()
+  if (kept.size >= MAX_KEPT) kept.clear()
   kept.set(text, reading)
   return reading
 }

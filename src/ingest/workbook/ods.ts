@@ -5,16 +5,16 @@ import { bomb, isBomb } from '../archive/unpack.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
 import { clockOf, noteEmpty, noteUncomputed, type Sheet, SheetWriter, spooledSheet } from './sheet-csv.ts'
-import { areaOf, MOST_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
+import { areaOf, MAX_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
 import { parsing, readPart, type Visitor } from './xml-parts.ts'
 
 /** Columns of a sheet. */
-const MOST_COLUMNS = 16_384
+const MAX_COLUMNS = 16_384
 /** Characters of one cell. */
-const MOST_CELL_CHARACTERS = 8 * 1024 * 1024
+const MAX_CELL_CHARACTERS = 8 * 1024 * 1024
 /** Characters of one row; and of a row with its repetitions, which are written at once. */
-const MOST_ROW_CHARACTERS = 16 * 1024 * 1024
-const MOST_REPEATED = 4 * 1024 * 1024
+const MAX_ROW_CHARACTERS = 16 * 1024 * 1024
+const MAX_REPEATED = 4 * 1024 * 1024
 
 /** The non-empty sheets of an OpenDocument spreadsheet, in order. */
 export async function* odsSheets(
@@ -131,15 +131,15 @@ function rowsOf(
   /** Adds to the text of the cell: of many parts, each of which is short. */
   const add = (part: string): void => {
     text = `${text ?? ''}${part}`
-    if (text.length > MOST_CELL_CHARACTERS) throw tooLarge(visitor.closed)
+    if (text.length > MAX_CELL_CHARACTERS) throw tooLarge(visitor.closed)
   }
   const addCell = (): void => {
     const cell = value ?? text
     if (cell === undefined && isUncomputed) noteUncomputed(number + 1, column, warnings)
     if (cell !== undefined && cell !== '') {
-      size += cell.length * Math.max(0, Math.min(repeated, MOST_COLUMNS - column))
-      if (size > MOST_ROW_CHARACTERS) throw tooLarge(visitor.closed)
-      for (let k = 0; k < repeated && column + k < MOST_COLUMNS; k++) {
+      size += cell.length * Math.max(0, Math.min(repeated, MAX_COLUMNS - column))
+      if (size > MAX_ROW_CHARACTERS) throw tooLarge(visitor.closed)
+      for (let k = 0; k < repeated && column + k < MAX_COLUMNS; k++) {
         row[column + k] = cell
         filled++
       }
@@ -201,9 +201,9 @@ function rowsOf(
         value = undefined
         text = undefined
       } else if (name === 'table:table-row') {
-        if (filled > 0 && (size + row.length) * Math.min(repeatedRows, MOST_ROWS) > MOST_REPEATED)
+        if (filled > 0 && (size + row.length) * Math.min(repeatedRows, MAX_ROWS) > MAX_REPEATED)
           throw tooLarge(visitor.closed)
-        for (let k = 0; filled > 0 && k < repeatedRows && number + k < MOST_ROWS; k++)
+        for (let k = 0; filled > 0 && k < repeatedRows && number + k < MAX_ROWS; k++)
           take(visitor.closed, row, filled, number + k + 1)
         number += repeatedRows
       }

@@ -3,7 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import { badData } from '../values/warnings.ts'
 
 /** Maximum number of rows of a sheet. */
-export const MOST_ROWS = 1_048_576
+export const MAX_ROWS = 1_048_576
 
 /** Cells of a sheet: rows from 1, columns from 0, both inclusive. */
 export interface Area {
@@ -11,7 +11,7 @@ export interface Area {
   columns: [number, number]
 }
 
-export const WHOLE: Area = { rows: [1, MOST_ROWS], columns: [0, 16_383] }
+export const WHOLE: Area = { rows: [1, MAX_ROWS], columns: [0, 16_383] }
 
 /** The index of a sheet given by name or number. Throws `bad_data` with the names. */
 export function sheetNamed(listed: readonly { name: string }[], wanted: string, source: string): number {
@@ -35,7 +35,7 @@ export function areaOf(range: string): Area {
   const match = /^\$?([A-Za-z]{1,3})?\$?(\d{1,7})?:\$?([A-Za-z]{1,3})?\$?(\d{1,7})?$/.exec(range.trim())
   const [, left, top, right, bottom] = match ?? []
   const area: Area = {
-    rows: [Number(top ?? 1), Number(bottom ?? MOST_ROWS)],
+    rows: [Number(top ?? 1), Number(bottom ?? MAX_ROWS)],
     columns: [left ? columnOf(left) : 0, right ? columnOf(right) : 16_383],
   }
   const ok =

@@ -7,13 +7,13 @@ import { bomb, isBomb } from '../archive/unpack.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
 import { clockOf, noteEmpty, noteUncomputed, type Sheet, SheetWriter, spooledSheet } from './sheet-csv.ts'
-import { areaOf, columnOf, MOST_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
+import { areaOf, columnOf, MAX_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
 import { local, parsing, readPart, type Visitor } from './xml-parts.ts'
 
 /** Maximum size of a workbook's shared strings, which are held in memory. */
-const MOST_TEXT_BYTES = 64 * 1024 * 1024
+const MAX_TEXT_BYTES = 64 * 1024 * 1024
 /** Characters of one cell. */
-const MOST_CELL_CHARACTERS = 8 * 1024 * 1024
+const MAX_CELL_CHARACTERS = 8 * 1024 * 1024
 const DAY_MS = 86_400_000
 
 /** What a number format shows: days, times of day, durations, or integers with leading zeros up to a width. */
@@ -152,11 +152,11 @@ async function sharedTexts(member: ArchiveEntry | undefined, source: string): Pr
       if (!inText) return
       current += text
       size += text.length
-      if (size > MOST_TEXT_BYTES)
+      if (size > MAX_TEXT_BYTES)
         throw badData(
           source,
           {},
-          `more than ${bytesText(MOST_TEXT_BYTES)} of text`,
+          `more than ${bytesText(MAX_TEXT_BYTES)} of text`,
           'Export its sheets as CSV.',
         )
     },
@@ -252,7 +252,7 @@ function cells(
         column = -1
         // Empty rows are absent in the file: use the row number if it is plausible.
         const given = Number(attributes.r)
-        number = given > number && given <= MOST_ROWS ? given : number + 1
+        number = given > number && given <= MAX_ROWS ? given : number + 1
       } else if (tag === 'c') {
         column = attributes.r ? columnOf(attributes.r) : column + 1
         cell = { type: attributes.t ?? 'n', style: Number(attributes.s ?? -1), text: '' }
@@ -267,7 +267,7 @@ function cells(
       if (!inValue || !cell) return
       cell.text += text
       // Of many runs, each of which is short.
-      if (cell.text.length > MOST_CELL_CHARACTERS) throw tooLong(number)
+      if (cell.text.length > MAX_CELL_CHARACTERS) throw tooLong(number)
     },
     close(name) {
       const tag = local(name)
@@ -298,7 +298,7 @@ async function* sheetCsv(
     badData(
       source,
       { line },
-      `a cell has more than ${bytesText(MOST_CELL_CHARACTERS)} of text`,
+      `a cell has more than ${bytesText(MAX_CELL_CHARACTERS)} of text`,
       'Export the sheet as CSV.',
     )
   const visitor = cells((row, filled, number) => writer.row(row, filled, number, textOf), noValue, tooLong)

@@ -8,11 +8,11 @@ import { badData } from '../values/warnings.ts'
 const STEP_CHARACTERS = 4096
 
 /** Elements inside one another. Workbooks need about ten. */
-const MOST_DEPTH = 256
+const MAX_DEPTH = 256
 /** Attributes of one element. */
-const MOST_ATTRIBUTES = 1000
+const MAX_ATTRIBUTES = 1000
 /** Characters of one text, comment, name or attribute. */
-const MOST_TEXT_CHARACTERS = 8 * 1024 * 1024
+const MAX_TEXT_CHARACTERS = 8 * 1024 * 1024
 
 export interface Visitor {
   open?(tag: SaxesTagPlain): void
@@ -42,14 +42,14 @@ export async function* parsing(member: ArchiveEntry, source: string, visitor: Vi
   let silent = 0
   parser.on('attribute', () => {
     silent = 0
-    if (++attributes > MOST_ATTRIBUTES)
-      fail(new Error(`an element has more than ${MOST_ATTRIBUTES} attributes`))
+    if (++attributes > MAX_ATTRIBUTES)
+      fail(new Error(`an element has more than ${MAX_ATTRIBUTES} attributes`))
   })
   parser.on('opentag', (tag) => {
     silent = 0
     attributes = 0
-    if (!tag.isSelfClosing && ++depth > MOST_DEPTH)
-      fail(new Error(`elements are nested more than ${MOST_DEPTH} deep`))
+    if (!tag.isSelfClosing && ++depth > MAX_DEPTH)
+      fail(new Error(`elements are nested more than ${MAX_DEPTH} deep`))
     visitor.open?.(tag as SaxesTagPlain)
   })
   for (const event of ['text', 'cdata'] as const)
@@ -72,7 +72,7 @@ export async function* parsing(member: ArchiveEntry, source: string, visitor: Vi
     try {
       silent += text.length
       parser.write(text)
-      if (silent > MOST_TEXT_CHARACTERS) fail(new Error('a text is too long'))
+      if (silent > MAX_TEXT_CHARACTERS) fail(new Error('a text is too long'))
     } catch (error) {
       if (error instanceof Problem) throw error
       throw damaged(failed ?? error)

@@ -16,11 +16,11 @@ const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 /** Tokens are this old at most, in seconds. */
 const OLDEST = 3600
 /** Keys that one token gives, in one process. */
-const MOST_KEYS = 10
+const MAX_KEYS = 10
 const TIMEOUT_MS = 5000
 /** How long an issuer that does not answer is not asked again, in ms. */
 const PAUSE_MS = 10_000
-const LONGEST_TOKEN = 16 * 1024
+const MAX_TOKEN = 16 * 1024
 
 /** Exchanges identity tokens of CI systems for API keys. Only issuers that an operator trusts are asked. */
 export class OidcLogin {
@@ -72,14 +72,14 @@ export class OidcLogin {
     // The claims, since one token can be spelled in several ways.
     const hash = sha256(JSON.stringify(claims))
     const times = this.used.get(hash)?.times ?? 0
-    if (times >= MOST_KEYS) throw new Problem('unauthenticated', `the token was used ${times} times before`)
+    if (times >= MAX_KEYS) throw new Problem('unauthenticated', `the token was used ${times} times before`)
     this.used.set(hash, { times: times + 1, until: now + (OLDEST + 60) * 1000 })
   }
 
   private async trustedBy(token: string): Promise<TrustRow[]> {
     let issuer: string | undefined
     let subject: unknown
-    if (token.length <= LONGEST_TOKEN) {
+    if (token.length <= MAX_TOKEN) {
       try {
         const claims = decodeJwt(token)
         issuer = claims.iss

@@ -49,8 +49,8 @@ const TIMEOUT_SECONDS = 10
 const PAUSE_MS = 5_000
 /** How far the clock of the provider may be ahead, in ms. */
 const CLOCK_TOLERANCE_MS = 300_000
-const MOST_GROUPS = 10_000
-const MOST_LETTERS = 255
+const MAX_GROUPS = 10_000
+const MAX_LETTERS = 255
 
 /** Signs people in by an identity provider (OpenID Connect: code flow with PKCE). */
 export class PeopleLogin {
@@ -144,7 +144,7 @@ export class PeopleLogin {
         const { email, email_verified } = token.email === undefined ? info : token
         claims = { ...info, ...token, email, email_verified }
       }
-      if (!isPlain(sub) || sub.length > MOST_LETTERS) throw new Error('its sub is not a plain text')
+      if (!isPlain(sub) || sub.length > MAX_LETTERS) throw new Error('its sub is not a plain text')
       const email = emailOf(claims.email)
       const groups = claims[groupsClaim]
       return {
@@ -155,7 +155,7 @@ export class PeopleLogin {
         name: textOf(claims.preferred_username) ?? email ?? textOf(claims.name) ?? 'user',
         groups: (Array.isArray(groups) ? groups : [groups])
           .filter((group) => typeof group === 'string')
-          .slice(0, MOST_GROUPS),
+          .slice(0, MAX_GROUPS),
       }
     } catch (error) {
       // What the provider has against this server is nothing that the person did.

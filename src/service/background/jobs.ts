@@ -5,14 +5,14 @@ import type { Store, Writers } from '../store/store.ts'
 import { span } from '../tracing/tracing.ts'
 
 /** How long a server has a job before another one may take it, in ms. Each step of the job renews it. */
-const LEASE = 30_000
+const LEASE_MS = 30_000
 /** How often a server looks for jobs that others have left, in ms. */
-const EVERY = 5_000
+const POLL_MS = 5_000
 /** Jobs that a server does at a time. */
 const AT_ONCE = 2
 /** How long a job that failed waits, in ms. */
-const PAUSE = 10_000
-const BATCH = 20
+const RETRY_MS = 10_000
+const BATCH_JOBS = 20
 
 /** A job that this server holds. */
 export interface Held {
@@ -60,7 +60,7 @@ export class Jobs {
     this.store
       .write([], ({ jobs }) => jobs.ensure('', 'sweep', '', Date.now()))
       .catch((error) => this.failed(error))
-    this.#timer = setInterval(() => this.look(), EVERY)
+    this.#timer = setInterval(() => this.look(), POLL_MS)
     this.#timer.unref()
     this.look()
   }
@@ -87,14 +87,14 @@ export class Jobs {
       try {
         const due = await this.store.read(async ({ jobs }) => {
           this.stats.backlog = await jobs.backlog(Date.now())
-          return jobs.due(Date.now(), BATCH)
+          return jobs.due(Date.now(), BATCH_JOBS)
         })
         const waiting = [...due]
         const one = async (): Promise<void> => {
           for (let job = waiting.shift(); job && !this.#isStopping; job = waiting.shift()) await this.run(job)
         }
         await Promise.all(Array.from({ length: AT_ONCE }, one))
-        if (due.length === BATCH) this.#isAsked = true
+        if (due.length === BATCH_JOBS) this.#isAsked = true
       } catch (error) {
         if (!(error instanceof Problem)) this.failed(error)
       }
@@ -106,14 +106,14 @@ export class Jobs {
     const owners = row.owner === '' ? [] : [row.owner]
     // In turn with requests for the same files.
     const store = row.owner === '' ? this.store : this.store.for(row.owner)
-    const job = await store.write(owners, ({ jobs }) => jobs.claim(row, this.#holder, now, now + LEASE))
+    const job = await store.write(owners, ({ jobs }) => jobs.claim(row, this.#holder, now, now + LEASE_MS))
     if (!job) return
     const stopping = (): boolean => this.#isStopping
     const held: Held = {
       job,
       write: (work) =>
         store.write(owners, async (writers) => {
-          if (!(await writers.jobs.hold(job, Date.now() + LEASE))) throw new Lost()
+          if (!(await writers.jobs.hold(job, Date.now() + LEASE_MS))) throw new Lost()
           return work(writers)
         }),
       get isStopping() {
@@ -129,7 +129,7 @@ export class Jobs {
       this.count(job.kind, error instanceof Lost ? 'lost' : 'failed')
       if (error instanceof Lost) return
       if (!(error instanceof Problem)) this.failed(error)
-      await held.write(({ jobs }) => jobs.postpone(job, Date.now() + PAUSE)).catch(() => {})
+      await held.write(({ jobs }) => jobs.postpone(job, Date.now() + RETRY_MS)).catch(() => {})
     } finally {
       this.stats.running--
     }

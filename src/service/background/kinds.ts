@@ -14,7 +14,7 @@ export function jobKinds(store: Store): Record<JobKind, JobWork> {
 }
 
 /** How long a job with many steps waits between two, in ms. */
-const PAUSE = 10
+const STEP_PAUSE_MS = 10
 
 /** Tells the contents of folders whether they are in the trash, or removes them; some in each transaction. */
 async function tellAll(held: Held): Promise<number | undefined> {
@@ -28,7 +28,7 @@ async function tellAll(held: Held): Promise<number | undefined> {
   while (!(await some())) {
     if (held.isStopping) return Date.now()
     // Whoever waits for the lock of the owner gets it now: a lock is given to who asks first, not to who waits longest.
-    await new Promise((resolve) => setTimeout(resolve, PAUSE))
+    await new Promise((resolve) => setTimeout(resolve, STEP_PAUSE_MS))
   }
   return undefined
 }

@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts'
 
 /** How long a verified credential is cached, in ms. A revoked key works at most this much longer. */
 const FRESH_MS = 2000
-const MOST_KNOWN = 1000
+const MAX_KNOWN = 1000
 
 /**
  * The name of the cookie of a browser that is signed in. With the prefix, which browsers accept over HTTPS only, no
@@ -38,7 +38,7 @@ export function sessionToken(headers: HttpRequest['headers'], url: string): stri
 
 /** Verified credentials, and until when they are known. */
 function verifiedOnes(): Lru<{ caller: Caller; until: number }> {
-  return new Lru(MOST_KNOWN, () => 1)
+  return new Lru(MAX_KNOWN, () => 1)
 }
 
 /** Authenticates requests by their headers. */

@@ -118,14 +118,14 @@ async function formFields(
 }
 
 /** Maximum number of unknown fields named in a response. */
-const MOST_NAMED = 100
+const MAX_NAMED = 100
 
 function unknownIn(schema: ObjectSchema, names: Iterable<string>): string[] {
   const unknown = new Set<string>()
   for (const name of names) {
     if (Object.hasOwn(schema.properties, name)) continue
     unknown.add(name)
-    if (unknown.size === MOST_NAMED) break
+    if (unknown.size === MAX_NAMED) break
   }
   return [...unknown]
 }
@@ -162,7 +162,7 @@ async function* limited(
       }
       const { value, done } = await inTime(iterator.next(), isLate, limits)
       // What arrived fast at first does not count for hours.
-      credit = Math.min(MOST_CREDIT_MS, credit - (performance.now() - began))
+      credit = Math.min(MAX_CREDIT_MS, credit - (performance.now() - began))
       if (done) return
       size += value.length
       const rate = limits.body_bytes_per_second * (pressed() ? PRESSED_FACTOR : 1)
@@ -177,7 +177,7 @@ async function* limited(
 }
 
 /** Time that a fast start gives a client that gets slow, in ms. */
-const MOST_CREDIT_MS = 60_000
+const MAX_CREDIT_MS = 60_000
 
 /** Factor by which the minimum upload rate rises while other uploads wait. */
 const PRESSED_FACTOR = 64

@@ -191,7 +191,7 @@ const BUSY_HEADERS = {
 const REFUSAL_DELAY_MS = 1000
 /** Refusals sent per ms at most. The delay grows with the queue, so that refusals use little CPU time. */
 const REFUSALS_PER_MS = 0.5
-const LONGEST_DELAY_MS = 5000
+const MAX_DELAY_MS = 5000
 const REFUSAL_CHECK_MS = 50
 
 /**
@@ -203,7 +203,7 @@ class Refusals {
   private timer: NodeJS.Timeout | undefined
 
   add(request: IncomingMessage, response: ServerResponse): void {
-    const delay = Math.min(LONGEST_DELAY_MS, REFUSAL_DELAY_MS + this.waiting.length / REFUSALS_PER_MS)
+    const delay = Math.min(MAX_DELAY_MS, REFUSAL_DELAY_MS + this.waiting.length / REFUSALS_PER_MS)
     this.waiting.push({ request, response, at: performance.now() + delay })
     this.timer ??= setInterval(() => this.answerDue(), REFUSAL_CHECK_MS)
   }
@@ -347,7 +347,7 @@ function urlOf({ url = '/' }: IncomingMessage): string {
 }
 
 /** Seconds that a fast start gives a client that gets slow. */
-const MOST_CREDIT = 60
+const MAX_CREDIT = 60
 
 /** Streams a body. Disconnects clients below the rate limit; only time spent waiting for them counts. */
 async function send(
@@ -358,7 +358,7 @@ async function send(
   const gone = once(response, 'close')
   gone.catch(() => {})
   // Time that the client may still use, in ms. What it took fast at first does not count for hours.
-  const most = (limits.slow_seconds + MOST_CREDIT) * 1000
+  const most = (limits.slow_seconds + MAX_CREDIT) * 1000
   let credit = limits.slow_seconds * 1000
   for await (const chunk of body) {
     credit = Math.min(

@@ -3,8 +3,8 @@ import { type Fid, parseFid } from '../../contract/fid.ts'
 import {
   FILE_NAME_HEADER,
   IDEMPOTENCY_HEADER,
+  MAX_MESSAGE,
   MESSAGE_HEADER,
-  MOST_MESSAGE,
   prefixed,
 } from '../../contract/headers.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
@@ -258,10 +258,10 @@ function messageIn(headers: HttpRequest['headers']): string | undefined {
   } catch {
     throw new Problem('invalid_request', 'Message: not percent-encoded text', { field: MESSAGE_HEADER })
   }
-  if (text.length > MOST_MESSAGE || text.includes('\0'))
+  if (text.length > MAX_MESSAGE || text.includes('\0'))
     throw new Problem(
       'invalid_request',
-      `Message: ${text.length} characters; up to ${MOST_MESSAGE} are possible, without NUL`,
+      `Message: ${text.length} characters; up to ${MAX_MESSAGE} are possible, without NUL`,
       { field: MESSAGE_HEADER },
     )
   return text

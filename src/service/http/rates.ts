@@ -3,14 +3,14 @@ import { Lru } from '../core/lru.ts'
 
 const MINUTE_MS = 60_000
 /** Users and addresses that are remembered. */
-const MOST_BUCKETS = 100_000
+const MAX_BUCKETS = 100_000
 
 /**
  * Rate limiting by user or IP address: a token bucket that holds one minute's requests. Each process counts
  * on its own.
  */
 export class Rates {
-  private readonly buckets = new Lru<{ left: number; at: number }>(MOST_BUCKETS, () => 1)
+  private readonly buckets = new Lru<{ left: number; at: number }>(MAX_BUCKETS, () => 1)
 
   constructor(
     /** Requests per minute; 0 for no limit. */

@@ -7,7 +7,7 @@ import { readFigure } from '../plots/figure.ts'
 import { imageOptions, type WantedImage } from './images.ts'
 
 /** How often a figure is drawn that does not get its time on a busy machine. */
-const MOST_TRIES = 3
+const MAX_TRIES = 3
 
 /** Draws a figure without a service: nothing is stored, no server is asked. */
 export async function drawFigure(
@@ -30,7 +30,7 @@ export async function drawFigure(
         return await drawer.draw(drawn, options)
       } catch (error) {
         const isBusy = error instanceof Problem && error.code === 'overloaded'
-        if (!isBusy || tries === MOST_TRIES) throw error
+        if (!isBusy || tries === MAX_TRIES) throw error
       }
   } finally {
     await drawer.close()

@@ -16,12 +16,12 @@ const FAILURE_SIZE = 1000
 type Kept = { image: Uint8Array } | { problem: Problem; until: number }
 
 /** States of plots whose missing data is remembered. */
-const MOST_NOTES = 10_000
+const MAX_NOTES = 10_000
 
 /** Draws images, a few at once, and keeps the last ones in memory by what they show. */
 export class Images {
   private readonly kept: Lru<Kept>
-  private readonly notes = new Lru<{ note: string | undefined }>(MOST_NOTES, () => 1)
+  private readonly notes = new Lru<{ note: string | undefined }>(MAX_NOTES, () => 1)
   private readonly drawing = new SharedWork<{ image: Uint8Array; key: string }>()
   private readonly admission: Admission
   private readonly drawer: Drawer
@@ -120,9 +120,9 @@ export function imageKey(shown: string, { format, width, height, scale, theme, m
 const WIDTH_PIXELS = 700
 const HEIGHT_PIXELS = 500
 /** How high an image becomes for the rows of a chart, at most. */
-const MOST_HEIGHT_PIXELS = 4000
+const MAX_HEIGHT_PIXELS = 4000
 /** The smallest width and height that plotly.js draws. */
-const SMALLEST_PIXELS = 10
+const MIN_PIXELS = 10
 
 export interface WantedImage {
   format?: ImageFormat
@@ -139,13 +139,13 @@ export function imageOptions(figure: RawJson, wanted: WantedImage, limits: Limit
   const side = (name: 'width' | 'height', usual: number): number => {
     const given = wanted[name]
     if (given !== undefined && given !== null) {
-      if (!(given >= SMALLEST_PIXELS)) throw invalidField(name, `must be at least ${SMALLEST_PIXELS}`)
+      if (!(given >= MIN_PIXELS)) throw invalidField(name, `must be at least ${MIN_PIXELS}`)
       return Math.round(given)
     }
     const value = inLayout(layout, name) ?? usual
     // A layout was not written for this request: a size that cannot be drawn is not an error of it.
     const most = Math.sqrt(limits.image_pixels) / scale
-    return Math.round(Math.max(SMALLEST_PIXELS, Math.min(value >= SMALLEST_PIXELS ? value : usual, most)))
+    return Math.round(Math.max(MIN_PIXELS, Math.min(value >= MIN_PIXELS ? value : usual, most)))
   }
   if (!(scale > 0)) throw invalidField('scale', 'must be greater than 0')
   const [width, height] = [side('width', WIDTH_PIXELS), side('height', HEIGHT_PIXELS)]
@@ -160,7 +160,7 @@ export function imageOptions(figure: RawJson, wanted: WantedImage, limits: Limit
     throw invalidField('scale', 'makes the image smaller than one pixel')
   // Where nobody has said a height, a chart has what its rows need.
   const isFree = (wanted.height ?? undefined) === undefined && inLayout(layout, 'height') === undefined
-  const most = Math.min(MOST_HEIGHT_PIXELS, Math.floor(limits.image_pixels / (width * scale * scale)))
+  const most = Math.min(MAX_HEIGHT_PIXELS, Math.floor(limits.image_pixels / (width * scale * scale)))
   return {
     ...{ format: wanted.format ?? 'png', width, height, scale, theme: wanted.theme ?? 'light' },
     ...(isFree && { most }),

@@ -13,7 +13,7 @@ import { keyNames } from '../store/schema/primary-key.ts'
 import type { Handlers } from './handler.ts'
 
 /** Bytes of the rules that a grid has. */
-const MOST_BYTES = 64 * 1024
+const MAX_BYTES = 64 * 1024
 
 export const checksHandlers = {
   'checks.run': async (service, call) => {
@@ -74,8 +74,8 @@ export const checksHandlers = {
     const { fid } = call
     const document = call.fields.checks
     const text = document === null ? null : JSON.stringify(document)
-    if (text !== null && Buffer.byteLength(text) > MOST_BYTES)
-      throw new Problem('too_large', `checks of ${Buffer.byteLength(text)} bytes; the limit is ${MOST_BYTES}`)
+    if (text !== null && Buffer.byteLength(text) > MAX_BYTES)
+      throw new Problem('too_large', `checks of ${Buffer.byteLength(text)} bytes; the limit is ${MAX_BYTES}`)
     if (document !== null) readChecks(document)
     await assertCanChange(service, call)
     await rewriteLayout(

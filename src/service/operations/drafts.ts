@@ -8,7 +8,7 @@ import type { Readers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
 /** Charts that are listed. */
-const MOST_CHARTS = 100
+const MAX_CHARTS = 100
 const DAY = 24 * 3600 * 1000
 
 export const draftHandlers = {
@@ -31,11 +31,11 @@ export const draftHandlers = {
         if (version === null) continue
         const grid = { owner, idlocal }
         const until = made_at + service.limits.draft_days * DAY
-        const plots = await readers.plots.referencersOf(grid, 'grid', undefined, false, MOST_CHARTS)
+        const plots = await readers.plots.referencersOf(grid, 'grid', undefined, false, MAX_CHARTS)
         for (const plot of await readers.folders.active(plots)) {
           const fid = formatFid(plot)
           if (plot.owner !== username || charts.has(fid)) continue
-          if (charts.size >= MOST_CHARTS) break
+          if (charts.size >= MAX_CHARTS) break
           charts.set(fid, {
             fid,
             filename: plot.filename,

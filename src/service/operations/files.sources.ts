@@ -13,8 +13,8 @@ import type { OperationService as Service } from './handler.ts'
 /** Files shown per relation; `next` links to more. See docs/api.md#sources. */
 const SHOWN = 5
 /** Batch size for reading related files. Files that the caller may not see are skipped. */
-const BATCH = 50
-const MOST = 2000
+const BATCH_FILES = 50
+const MAX_FILES = 2000
 
 interface Related {
   /** A fid or a URL. */
@@ -137,15 +137,15 @@ async function page(
   }
   const rows: FileRow[] = []
   let after = from?.key
-  for (let seen = 0; rows.length <= SHOWN && seen < MOST; ) {
-    const batch = await readersOf[relation]!(readers, file, after, from?.backwards === true, BATCH)
+  for (let seen = 0; rows.length <= SHOWN && seen < MAX_FILES; ) {
+    const batch = await readersOf[relation]!(readers, file, after, from?.backwards === true, BATCH_FILES)
     const visible = await visibleFiles(readers, batch, call)
     for (const [k, row] of batch.entries()) {
       if (rows.length <= SHOWN && visible[k]) rows.push(row)
       after = { owner: row.owner, idlocal: row.idlocal }
     }
     seen += batch.length
-    if (batch.length < BATCH) break
+    if (batch.length < BATCH_FILES) break
   }
   const { items, next, previous } = pageOf(rows, SHOWN, from)
   return {

@@ -24,7 +24,7 @@ import type { Handlers, OperationService as Service } from './handler.ts'
 /** Default page size, expected by old clients. */
 const PAGE = 50
 /** Characters that are searched for. */
-const MOST_CHARACTERS = 200
+const MAX_CHARACTERS = 200
 
 interface ListQuery {
   user?: string
@@ -272,8 +272,8 @@ export const folderHandlers = {
 
   'folders.search': async (service, call) => {
     const { q } = call.query
-    if (q.length > MOST_CHARACTERS)
-      throw invalidField('q', `has ${q.length} characters; the limit is ${MOST_CHARACTERS}`)
+    if (q.length > MAX_CHARACTERS)
+      throw invalidField('q', `has ${q.length} characters; the limit is ${MAX_CHARACTERS}`)
     const results = await service.store.read(async (readers) => {
       const found = await readers.lists.search(call.caller!.username, q, sizeOf(service, call.query))
       const shown = (await visibleFiles(readers, found, call)).filter((one) => one !== undefined)

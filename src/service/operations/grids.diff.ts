@@ -16,7 +16,7 @@ import type { OperationService as Service } from './handler.ts'
 
 /** Rows that are listed without and with a limit. */
 const LISTED = 100
-const MOST_LISTED = 10_000
+const MAX_LISTED = 10_000
 
 interface FoundSide extends Side {
   about: GridDiff['before']
@@ -63,7 +63,7 @@ export async function gridDiff(
           const after = { ...given.after, snap: await trimmed(given.after.snap) }
           const options = { key, columns, ignore, tolerance, isSameGrid, context, work }
           const diff = await diffTables(before, after, options)
-          const most = Math.min(limit, MOST_LISTED)
+          const most = Math.min(limit, MAX_LISTED)
           const reader = CellReader.open(0)
           const rows = await listRows(reader, before, after, diff, {
             limit: most,
@@ -150,13 +150,13 @@ async function versionBefore(
 function hasValues({ slices, tail }: SnapshotColumn): boolean {
   return (
     slices.some(({ bounds, rows }) => bounds?.nulls !== rows) ||
-    !/^[\snul,]*$/.test(tail.toString('latin1', 0, LONGEST_NULLS)) ||
-    tail.length > LONGEST_NULLS
+    !/^[\snul,]*$/.test(tail.toString('latin1', 0, MAX_NULLS)) ||
+    tail.length > MAX_NULLS
   )
 }
 
 /** Bytes of a tail that are looked at for values. */
-const LONGEST_NULLS = 64 * 1024
+const MAX_NULLS = 64 * 1024
 
 /** What a diff says without its rows. */
 export function changesOf({

@@ -10,7 +10,7 @@ import type { OperationService as Service } from './handler.ts'
 
 const PAGE = 20
 /** Maximum page size: pages of plots contain figures. */
-const LARGEST_PAGE = 100
+const MAX_PAGE = 100
 const FEED = 50
 
 type Key = { value: number; owner: string; idlocal: number }
@@ -20,7 +20,7 @@ export async function publicPlots(service: Service, call: OperationCall<'plots.l
   const { order_by, min_quality, max_quality, page_size, cursor } = call.query
   const order = order_by === undefined ? 'creation_time' : 'views'
   const descending = order_by !== 'views'
-  const size = Math.min(page_size ?? PAGE, LARGEST_PAGE)
+  const size = Math.min(page_size ?? PAGE, MAX_PAGE)
   const cursors = new ListCursors<Key>(service.cursors, `plots ${order}`)
   const from = await cursors.position(cursor)
   const { page, described } = await service.store.read(async (readers) => {

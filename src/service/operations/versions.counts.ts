@@ -12,7 +12,7 @@ import type { OperationService as Service } from './handler.ts'
 /** A request begins no more counts after this time, in ms: the next one goes on. */
 const BUDGET_MS = 1500
 /** Versions of more rows are not counted: `gridline diff` compares them. */
-const MOST_ROWS = 4_000_000
+const MAX_ROWS = 4_000_000
 
 type Counts = Pick<VersionRow, 'rows_added' | 'rows_removed' | 'rows_changed'>
 
@@ -70,7 +70,7 @@ async function countsOf(
       after: await snapshotOf(store, readers, fid, row.version === present ? undefined : row),
     }
   })
-  if (!sides || Math.max(sides.before.rows, sides.after.rows) > MOST_ROWS) return undefined
+  if (!sides || Math.max(sides.before.rows, sides.after.rows) > MAX_ROWS) return undefined
   const before = { name: '', snap: await trimmed(sides.before) }
   const after = { name: '', snap: await trimmed(sides.after) }
   const compared = (key: readonly string[]) => diffTables(before, after, { key, isSameGrid: true, work })

@@ -33,14 +33,14 @@ import type { Handlers, OperationService as Service } from './handler.ts'
 import { countChanges, isUncounted } from './versions.counts.ts'
 
 const USUAL_PAGE = 100
-const LONGEST_PAGE = 1000
+const MAX_PAGE = 1000
 /** Rows that are looked through for versions that a reader may see. */
 const LOOKED_AT = 5000
 
 export const versionHandlers = {
   'versions.list': async (service, call) => {
     const { before, page_size = USUAL_PAGE } = call.query
-    const most = Math.min(page_size, LONGEST_PAGE)
+    const most = Math.min(page_size, MAX_PAGE)
     const { file, page, body } = await service.store.read(async (readers) => {
       const found = await authorizeCall(readers, call)
       const rows = await visibleVersions(readers, found, before, most + 1)

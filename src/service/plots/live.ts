@@ -25,19 +25,19 @@ import { stateOfFigure } from './shown.ts'
 
 /**
  * How long a state is shared by those who ask for it, and how often a stream asks, in ms. After a write of this process to
- * files of the plot's owner, it is asked at once; not more often than each `LEAST_MS`, however many writes there are.
+ * files of the plot's owner, it is asked at once; not more often than each `MIN_MS`, however many writes there are.
  */
 const FRESH_MS = 1000
-const LEAST_MS = 200
+const MIN_MS = 200
 /** How often a stream without changes sends a comment, so that proxies keep it open, in ms. */
 const HEARTBEAT_MS = 15_000
 /** The fraction of the streams that one user or address may have. */
 const USER_SHARE = 0.5
 /** Size of the figures with data that are kept, and of the largest one of them, in bytes. */
 const KEPT_BYTES = 32 * 1024 * 1024
-const LARGEST_BYTES = 8 * 1024 * 1024
+const MAX_BYTES = 8 * 1024 * 1024
 /** States that are kept. */
-const MOST_STATES = 10_000
+const MAX_STATES = 10_000
 
 export interface LiveService extends Service {
   live: LiveFigures
@@ -64,7 +64,7 @@ interface Followed {
  * many ask, the database is read once a second for the state, and once for each change.
  */
 export class LiveFigures {
-  private readonly states = new Lru<{ state: Promise<string>; since: number }>(MOST_STATES, () => 1)
+  private readonly states = new Lru<{ state: Promise<string>; since: number }>(MAX_STATES, () => 1)
   /** Owners of plots that have streams. */
   private readonly followed = new Map<string, Followed>()
   private readonly figures = new Lru<Buffer>(KEPT_BYTES, ({ length }) => length)
@@ -84,7 +84,7 @@ export class LiveFigures {
     const now = performance.now()
     const age = known ? now - known.since : Number.POSITIVE_INFINITY
     const isOld = known !== undefined && known.since < (this.followed.get(asked.fid.owner)?.written ?? 0)
-    if (known && age < (isOld ? LEAST_MS : FRESH_MS)) return known.state
+    if (known && age < (isOld ? MIN_MS : FRESH_MS)) return known.state
     const state = service.store.read(async (readers) => {
       await assertSignedIn(readers, asked)
       const found = await authorizeCall(readers, asked)
@@ -138,14 +138,13 @@ export class LiveFigures {
   /** The text is undefined if the figure is too large to be kept. */
   private async read(live: LiveFigure, form: Form): Promise<{ text: Buffer | undefined; state: string }> {
     // With transforms, it is one text anyway.
-    const most = hasTransforms(live.figure) ? Number.POSITIVE_INFINITY : LARGEST_BYTES
+    const most = hasTransforms(live.figure) ? Number.POSITIVE_INFINITY : MAX_BYTES
     const text = await wholeFigure(live, most, forms[form].write)
     const isWhole =
       missingNote(live) === undefined &&
       !hasTransforms(live.figure) &&
       !(live.reduction ?? (await reductionOf(live)))
-    if (text && text.length <= LARGEST_BYTES)
-      this.figures.set(`${live.state} ${isWhole ? 'whole' : form}`, text)
+    if (text && text.length <= MAX_BYTES) this.figures.set(`${live.state} ${isWhole ? 'whole' : form}`, text)
     return { text, state: live.state }
   }
 
@@ -239,10 +238,10 @@ async function nextLook({ written, waiting }: Followed): Promise<number> {
     const look = (): void => {
       waiting.delete(look)
       clearTimeout(timer)
-      timer = setTimeout(end, Math.max(0, began + LEAST_MS - performance.now())).unref()
+      timer = setTimeout(end, Math.max(0, began + MIN_MS - performance.now())).unref()
     }
     // What was written while the stream looked may not be in what it found.
-    let timer = setTimeout(end, written > began - LEAST_MS ? LEAST_MS : FRESH_MS).unref()
+    let timer = setTimeout(end, written > began - MIN_MS ? MIN_MS : FRESH_MS).unref()
     waiting.add(look)
   })
   return performance.now() - began

@@ -8,7 +8,7 @@ import type { Readers, Store } from '../store/store.ts'
 import { sourcesIn } from './figure.ts'
 
 /** Plots that are named in a warning, and whose figures are read for it. */
-const MOST_PLOTS = 20
+const MAX_PLOTS = 20
 
 /** A plot with the names of columns that it no longer finds. */
 export interface BrokenPlot {
@@ -18,14 +18,14 @@ export interface BrokenPlot {
 
 /**
  * The plots that show columns which are gone from a grid: of the owner of the grid only, since others would learn of
- * plots that they may not see. At most `MOST_PLOTS`.
+ * plots that they may not see. At most `MAX_PLOTS`.
  */
 export async function brokenPlots(store: Store, readers: Readers, grid: Fid): Promise<BrokenPlot[]> {
   const columns = await readers.grids.lost(grid.owner, grid.idlocal)
   if (columns.length === 0) return []
   const names = new Map(columns.map(({ uid, name }) => [uid, name]))
   const broken: BrokenPlot[] = []
-  for await (const { plot, uids } of figuresOf(store, readers, grid, MOST_PLOTS)) {
+  for await (const { plot, uids } of figuresOf(store, readers, grid, MAX_PLOTS)) {
     const lost = uids.flatMap((uid) => names.get(uid) ?? [])
     if (lost.length > 0) broken.push({ plot, columns: lost })
   }
@@ -33,12 +33,12 @@ export async function brokenPlots(store: Store, readers: Readers, grid: Fid): Pr
 }
 
 /** Plots whose figures are read to find the columns that they use. */
-const MOST_READ = 1000
+const MAX_READ = 1000
 
 /** The uids of the columns of a grid that plots of its owner use. */
 export async function columnsOfPlots(store: Store, readers: Readers, grid: Fid): Promise<string[]> {
   const found = new Set<string>()
-  for await (const { uids } of figuresOf(store, readers, grid, MOST_READ))
+  for await (const { uids } of figuresOf(store, readers, grid, MAX_READ))
     for (const uid of uids) found.add(uid)
   return [...found]
 }

@@ -173,12 +173,12 @@ function typeOf(trace: RawJson): string | undefined {
 }
 
 /** Maximum length of an attribute path. All known ones are shorter. */
-const LONGEST_PATH_CHARACTERS = 200
-const LONGEST_REFERENCE_CHARACTERS = 1024 * 1024
+const MAX_PATH_CHARACTERS = 200
+const MAX_REFERENCE_CHARACTERS = 1024 * 1024
 
 /** The path of a member of an attribute. Overlong paths end in an ellipsis and do not grow further. */
 function below(attribute: string, name: string): string {
-  if (attribute.length + name.length > LONGEST_PATH_CHARACTERS)
+  if (attribute.length + name.length > MAX_PATH_CHARACTERS)
     return attribute.endsWith('…') ? attribute : `${attribute}.…`
   return attribute === '' ? name : `${attribute}.${name}`
 }
@@ -300,7 +300,7 @@ class FigureScanner {
       return undefined
     }
     const text = mark.value.value() as string
-    const source = text.length <= LONGEST_REFERENCE_CHARACTERS ? readSource(text) : undefined
+    const source = text.length <= MAX_REFERENCE_CHARACTERS ? readSource(text) : undefined
     if (source) {
       const reference: Reference = { kind: 'reference', ...mark, source, text }
       this.#add(reference, source.uids.length)

@@ -95,7 +95,7 @@ async function arrayText(
 const PIECE_BYTES = 64 * 1024
 
 /** Maximum number of dimensions, as in plotly.js. */
-const MOST_DIMENSIONS = 3
+const MAX_DIMENSIONS = 3
 
 async function isBase64(text: string): Promise<boolean> {
   if (text.length % 4 !== 0) return false
@@ -117,7 +117,7 @@ function shapeOf(given: RawJson | undefined): unknown {
 function readShape(given: unknown, count: number): number[] | undefined {
   if (given === undefined || given === null || given === '') return [count]
   const sizes = (Array.isArray(given) ? given : String(given).split(',')).map(Number)
-  const fits = sizes.every((size) => Number.isInteger(size) && size >= 0) && sizes.length <= MOST_DIMENSIONS
+  const fits = sizes.every((size) => Number.isInteger(size) && size >= 0) && sizes.length <= MAX_DIMENSIONS
   if (!fits || sizes.reduce((product, size) => product * size, 1) !== count) return undefined
   // Without values, nested rows cannot be written: use one dimension.
   return count === 0 ? [0] : sizes

@@ -1,4 +1,4 @@
-const LONGEST = 5000
+const MAX_CHARACTERS = 5000
 
 /**
  * The e-mail that invites somebody to a shared file. Plain text. User input (title, words) is quoted on
@@ -19,7 +19,7 @@ export function invitation({
 }): { subject: string; text: string } {
   const lines = [`${from} shared a file with you:`, '', `    ${oneLine(title)}`, `    ${link}`, '']
   if (words !== undefined && words.trim() !== '') {
-    lines.push(`${from} writes:`, '', ...quoted(words.slice(0, LONGEST)), '')
+    lines.push(`${from} writes:`, '', ...quoted(words.slice(0, MAX_CHARACTERS)), '')
   }
   lines.push(`To view it in a terminal: gridline show ${fid}`)
   return { subject: `${from} shared "${oneLine(title)}" with you`, text: `${lines.join('\n')}\n` }

@@ -6,7 +6,7 @@ export interface Message {
   text: string
 }
 
-const PATIENCE = 15_000
+const SMTP_TIMEOUT_MS = 15_000
 
 /** Sends plain-text mail over SMTP. Connects when first used. */
 export class Mail {
@@ -22,9 +22,9 @@ export class Mail {
   async send(letter: Message): Promise<void> {
     this.transport ??= import('nodemailer').then(({ createTransport }) =>
       createTransport(this.smtp, {
-        connectionTimeout: PATIENCE,
-        greetingTimeout: PATIENCE,
-        socketTimeout: PATIENCE,
+        connectionTimeout: SMTP_TIMEOUT_MS,
+        greetingTimeout: SMTP_TIMEOUT_MS,
+        socketTimeout: SMTP_TIMEOUT_MS,
       } as never),
     )
     // Pass one address as an object: in a string, a comma would separate several.

@@ -30,7 +30,7 @@ export interface SpanOf {
 let spans: Spans | undefined
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/
-const MOST_STATE = 512
+const MAX_STATE = 512
 
 /** The trace that headers name; undefined without one, and if it is malformed. */
 export function traceOf(headers: { get(name: string): string | null }): Trace | undefined {
@@ -39,7 +39,7 @@ export function traceOf(headers: { get(name: string): string | null }): Trace | 
   if (id === undefined || version === 'ff' || (version === '00' && rest)) return undefined
   if (/^0+$/.test(id) || /^0+$/.test(parent)) return undefined
   const tracestate = headers.get('tracestate') ?? undefined
-  const isShort = tracestate !== undefined && tracestate.length <= MOST_STATE
+  const isShort = tracestate !== undefined && tracestate.length <= MAX_STATE
   return { id, traceparent: traceparent!.slice(0, 55), tracestate: isShort ? tracestate : undefined }
 }
 

@@ -16,7 +16,7 @@ export interface Resumable<T> {
 }
 
 /** Ended uploads that are kept for each user, for clients that missed the answer. */
-const MOST_ENDED = 16
+const MAX_ENDED = 16
 
 /** How often the spool is swept, in ms. */
 const SWEEP_EVERY_MS = 3600 * 1000
@@ -102,7 +102,7 @@ export class ResumableUploads<T> {
     const ended = [...own.values()].filter(({ isSettled }) => isSettled)
     if (this.open >= most || own.size - ended.length >= Math.max(1, most / 2))
       throw new Problem('overloaded', 'too many uploads in parts are open (limit resumable_uploads)')
-    for (const { id } of ended.slice(0, Math.max(0, ended.length - MOST_ENDED + 1))) own.delete(id)
+    for (const { id } of ended.slice(0, Math.max(0, ended.length - MAX_ENDED + 1))) own.delete(id)
     const forget = (): void => {
       own.delete(id)
       if (own.size === 0) this.owners.delete(owner)

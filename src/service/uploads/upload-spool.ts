@@ -19,7 +19,7 @@ import type { Bytes } from '../../json/index.ts'
 /** How long the bytes of an upload are kept after the last of them, in ms. */
 const KEPT_MS = 24 * 3600 * 1000
 /** Uploads that are kept of one user. */
-const MOST_OF_ONE_USER = 4
+const MAX_OF_ONE_USER = 4
 /** The least free space of a disk: the database needs it more. At most this, and at most a fifth of the disk. */
 const SPARE_BYTES = 1024 ** 3
 /** Bytes of an upload after which the free space is looked at again. */
@@ -111,7 +111,7 @@ export class UploadSpool {
     for (const [k, { id, owner }] of kept.entries()) {
       const count = (owned.get(owner) ?? 0) + 1
       owned.set(owner, count)
-      if (k >= most || count > MOST_OF_ONE_USER) this.remove(id)
+      if (k >= most || count > MAX_OF_ONE_USER) this.remove(id)
     }
   }
 

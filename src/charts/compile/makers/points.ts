@@ -35,8 +35,8 @@ export const pointsMakers = {
   async splom(parts) {
     const { chart, columns, layout, transforms } = parts
     if (columns.ys.length < 2) throw new Problem('usage', 'a splom needs several columns with --y')
-    if (columns.ys.length > MOST_MATRIX)
-      throw new Problem('usage', `a splom shows at most ${MOST_MATRIX} columns`, {
+    if (columns.ys.length > MAX_MATRIX)
+      throw new Problem('usage', `a splom shows at most ${MAX_MATRIX} columns`, {
         hint: 'Choose some of them with --y.',
       })
     const dimensions = columns.ys.map((column) => ({
@@ -92,7 +92,7 @@ export const pointsMakers = {
 } satisfies Makers
 
 /** Columns of a scatter matrix: each is drawn with each. */
-const MOST_MATRIX = 12
+const MAX_MATRIX = 12
 
 function sceneOf(x: Column | undefined, y: Column | undefined, z: Column | undefined): Attributes {
   const titled = (column: Column | undefined) => column && { title: { text: column.name } }

@@ -29,7 +29,7 @@ import { beginVersion } from './versions.ts'
 
 /** Rows of slices that are not merged any more. */
 const FULL_ROWS = 65_536
-const TRIES = 10
+const MAX_TRIES = 10
 
 /** The store, and the way to keep appends to a grid waiting while its layout changes. */
 export interface GridStore {
@@ -271,7 +271,7 @@ export async function rewriteLayout<P, T>(
   const gate = new Gate(store, fid)
   return appends
     .hold(fid, async () => {
-      for (let attempt = 0; attempt < TRIES; attempt++) {
+      for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
         // Something came between: appends of other servers.
         if (attempt > 0) await gate.close()
         // A fold changes nothing that anybody sees: it lasts in any case.

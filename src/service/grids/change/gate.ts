@@ -4,11 +4,11 @@ import type { Fid } from '../../../contract/fid.ts'
 import type { Store } from '../../store/store.ts'
 
 /** How long a grid is held without being held again, in ms: others wait so long for a server that has died. */
-const HELD = 3_000
-const AGAIN = 1_000
+const LEASE_MS = 3_000
+const RENEW_MS = 1_000
 /** How long a change waits for another one, and how often it looks, in ms. */
-const PATIENCE = 20_000
-const LOOK = 25
+const LOCK_TIMEOUT_MS = 20_000
+const POLL_MS = 25
 
 /**
  * Holds a grid while its columns change, in its row: appends and folds of other servers wait (`isHeld`), which would
@@ -34,9 +34,9 @@ export class Gate {
   async close(): Promise<void> {
     if (this.isClosed) return
     for (const start = performance.now(); !(await this.hold()); ) {
-      if (performance.now() - start > PATIENCE)
+      if (performance.now() - start > LOCK_TIMEOUT_MS)
         throw new Problem('overloaded', 'another change of this grid takes too long')
-      await new Promise((resolve) => setTimeout(resolve, LOOK))
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
     this.again = setInterval(() => {
       this.holding ??= this.hold()
@@ -44,7 +44,7 @@ export class Gate {
         .finally(() => {
           this.holding = undefined
         })
-    }, AGAIN)
+    }, RENEW_MS)
     this.again.unref()
   }
 
@@ -63,7 +63,7 @@ export class Gate {
     const { owner, idlocal } = this.fid
     return this.store.write([owner], ({ grids }) => {
       const now = Date.now()
-      return grids.hold(owner, idlocal, this.by, now, now + HELD)
+      return grids.hold(owner, idlocal, this.by, now, now + LEASE_MS)
     })
   }
 }

@@ -248,7 +248,7 @@ async function checkPlaced(
 }
 
 /** Grids that a warning names. */
-const MOST_NAMED = 10
+const MAX_NAMED = 10
 
 /** A warning that names the grids of the folder that are not in the file. */
 async function missingFrom(
@@ -265,14 +265,14 @@ async function missingFrom(
       filetypes: ['grid'],
       order: 'filename',
       descending: false,
-      limit: MOST_NAMED + paths.length,
+      limit: MAX_NAMED + paths.length,
     }),
   )
   const missing = grids.filter(({ filename }) => !paths.includes(filename))
   if (missing.length === 0) return []
-  const names = missing.slice(0, MOST_NAMED).map(({ filename }) => filename)
+  const names = missing.slice(0, MAX_NAMED).map(({ filename }) => filename)
   return [
-    `grids that are not in ${call.fileName ?? 'the upload'} were not changed: ${names.join(', ')}${missing.length > MOST_NAMED ? ' …' : ''}`,
+    `grids that are not in ${call.fileName ?? 'the upload'} were not changed: ${names.join(', ')}${missing.length > MAX_NAMED ? ' …' : ''}`,
   ]
 }
 

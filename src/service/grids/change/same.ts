@@ -7,7 +7,7 @@ import type { Blobs } from '../../store/objects/blobs.ts'
 import type { NewColumn } from '../column/layout.ts'
 
 /** Bytes of each table that are compared. What differs in more of its slices counts as another content. */
-const MOST_COMPARED = 256 * 1024 * 1024
+const MAX_COMPARED = 256 * 1024 * 1024
 
 /** Slices of the same rows of a column, of which those of a table are others than those of the grid. */
 type Pair = [readonly SliceRef[], readonly SliceRef[]]
@@ -23,7 +23,7 @@ export async function isSame(
     name === columns[k].name && type === columns[k].type && rows === columns[k].rows
   if (table.length !== columns.length || !table.every(isAlike)) return false
   const pairs = table.flatMap(({ slices: own }, k) => otherSlices(own, slices.get(columns[k].uid) ?? []))
-  if (pairs.reduce((sum, [a, b]) => sum + Math.max(bytesOf(a), bytesOf(b)), 0) > MOST_COMPARED) return false
+  if (pairs.reduce((sum, [a, b]) => sum + Math.max(bytesOf(a), bytesOf(b)), 0) > MAX_COMPARED) return false
   // Values of another length are found first: a table that differs is rarely read to its end.
   const isOther = ([a, b]: Pair): number => Number(bytesOf(a) !== bytesOf(b))
   for (const [a, b] of pairs.sort((one, two) => isOther(two) - isOther(one)))

@@ -2,7 +2,7 @@
 import { counted } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
-import { MOST_REMOVED } from '../../../contract/headers.ts'
+import { MAX_REMOVED } from '../../../contract/headers.ts'
 import type { CheckReport } from '../../../contract/resources/index.ts'
 import { type Bounds, boundsOf, boundsTogether, numbersAsText } from '../../../ingest/index.ts'
 import { breathe } from '../../../json/index.ts'
@@ -434,7 +434,7 @@ export function refuseDeleteMissing({ headers }: DataCall): void {
 }
 
 function refuseRemoval({ headers }: DataCall, removed: number, rows: number): void {
-  const most = headers['Max-Shrink'] ?? MOST_REMOVED
+  const most = headers['Max-Shrink'] ?? MAX_REMOVED
   if (removed * 100 <= rows * most) return
   throw new Problem(
     'row_loss',

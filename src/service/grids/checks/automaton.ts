@@ -4,9 +4,9 @@
  */
 
 /** Most states; 0 is the one that nothing leaves. */
-const MOST_STATES = 255
+const MAX_STATES = 255
 /** Most states of the automaton that it is made from. */
-const MOST_PLACES = 600
+const MAX_PLACES = 600
 const SYMBOLS = 128
 
 export interface Automaton {
@@ -244,7 +244,7 @@ class Places {
   }
 
   get isLarge(): boolean {
-    return this.steps.length > MOST_PLACES
+    return this.steps.length > MAX_PLACES
   }
 
   /** Adds a tree after a place. Returns where it ends. */
@@ -311,7 +311,7 @@ function automatonOfTree(tree: Tree): Automaton | undefined {
     ['', 0],
     [states[1].join(), 1],
   ])
-  const next = new Uint8Array((MOST_STATES + 1) * SYMBOLS)
+  const next = new Uint8Array((MAX_STATES + 1) * SYMBOLS)
   for (let state = 1; state < states.length; state++) {
     const steps = states[state].flatMap((place) => places.steps[place])
     for (let code = 0; code < SYMBOLS; code++) {
@@ -321,7 +321,7 @@ function automatonOfTree(tree: Tree): Automaton | undefined {
       const key = reached.join()
       let to = known.get(key)
       if (to === undefined) {
-        if (states.length > MOST_STATES) return undefined
+        if (states.length > MAX_STATES) return undefined
         to = states.push(reached) - 1
         known.set(key, to)
       }

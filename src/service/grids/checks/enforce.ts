@@ -13,7 +13,7 @@ import type { GridService } from '../service.ts'
 import { type Checked, runChecks } from './run.ts'
 
 /** Rules that a message names. */
-const MOST_NAMED = 3
+const MAX_NAMED = 3
 
 /** The checks that a request names in its headers. */
 export function givenChecks({ headers }: Pick<DataCall, 'headers'>): Checks[] {
@@ -68,8 +68,8 @@ function together(reports: readonly CheckReport[], results: CheckResult[]): Chec
 }
 
 function checksFailed(source: string, errors: readonly CheckResult[], report: CheckReport): Problem {
-  const more = errors.length > MOST_NAMED ? `; and ${errors.length - MOST_NAMED} more` : ''
-  const named = errors.slice(0, MOST_NAMED).map(failureText)
+  const more = errors.length > MAX_NAMED ? `; and ${errors.length - MAX_NAMED} more` : ''
+  const named = errors.slice(0, MAX_NAMED).map(failureText)
   const first = errors.find(({ rows }) => rows.length > 0)
   return new Problem(
     'checks_failed',

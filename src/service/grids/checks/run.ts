@@ -17,16 +17,16 @@ import { familyOf } from '../../store/schema/column-types.ts'
 import { longestText, type Snapshot, type SnapshotColumn } from '../column/content.ts'
 import { CellReader, RowHashes } from '../column/kernel/cells.ts'
 import { ChunkedTable, type Part, partsOf } from '../diff/chunks.ts'
-import { diffTables, MOST_ROWS } from '../diff/diff.ts'
+import { diffTables, MAX_ROWS } from '../diff/diff.ts'
 import { RowIndex } from '../diff/sequence.ts'
 import { matchingRows, testOf as rowTestOf } from '../read/where.ts'
 import { missingIn, testOf, type ValueTest } from './values.ts'
 
 /** Rows that a result lists, and a report in all. */
-const MOST_LISTED = 20
-const MOST_LISTED_IN_ALL = 2000
+const MAX_LISTED = 20
+const MAX_LISTED_IN_ALL = 2000
 /** Characters of a value that is listed. */
-const MOST_CHARACTERS = 200
+const MAX_CHARACTERS = 200
 /** Work of preparing a rule, and of matching a character with the library of patterns. */
 const RULE_UNITS = 10_000
 const MATCHED_UNITS = 20
@@ -136,7 +136,7 @@ class Run {
       if (isValueRule(rule))
         tests.set(rule, { test: await testOf(rule, this.checks), broken: { count: 0, rows: [] } })
     }
-    const isUnique = rules.some(({ rule }) => rule === 'unique') && this.checked.snap.rows <= MOST_ROWS
+    const isUnique = rules.some(({ rule }) => rule === 'unique') && this.checked.snap.rows <= MAX_ROWS
     const unique = isUnique
       ? { hashes: new RowHashes(this.checked.snap.rows), ascending: new Set<number>() }
       : undefined
@@ -186,7 +186,7 @@ class Run {
   }
 
   /** Rows that may still be listed: of many rules that fail, the first ones say enough. */
-  private left = MOST_LISTED_IN_ALL
+  private left = MAX_LISTED_IN_ALL
 
   private row(row: number, value: unknown, first?: number): FailedRow {
     const place = (one: number): { row: number; line: number | null } => ({
@@ -293,7 +293,7 @@ class Run {
       throw error
     }
     const found = await matchingRows(snap, broken, this.work)
-    const rows = [...found.part(0, MOST_LISTED)]
+    const rows = [...found.part(0, MAX_LISTED)]
     if (rows.length === 0) return { ...PASSED, count: 0 }
     const columns = broken.columns.map((name) => snap.columns.find((column) => column.name === name)!)
     const values = await Promise.all(columns.map((column) => valuesAt(snap, column, rows)))
@@ -329,7 +329,7 @@ class Run {
   ): Promise<Outcome> {
     await this.work.pause()
     const { snap } = this.checked
-    if (snap.rows > MOST_ROWS) return cannot(`the table has more than ${MOST_ROWS} rows`)
+    if (snap.rows > MAX_ROWS) return cannot(`the table has more than ${MAX_ROWS} rows`)
     const table = new ChunkedTable(snap, columns, this.work)
     const rows = table.choose(table.chunks)
     const runs = columns.length === 1 ? runsOf(table.parts[0], rows) : [rows]
@@ -360,7 +360,7 @@ class Run {
           twice++
         }
         count++
-        if (listedRows.length < MOST_LISTED) listedRows.push({ row, first })
+        if (listedRows.length < MAX_LISTED) listedRows.push({ row, first })
       }
       start = end
       await this.work.take(1)
@@ -484,7 +484,7 @@ function timeOf(text: string): number | undefined {
 /** Values that an automaton does not accept are looked at one by one, if there are no more of a part. */
 const FEW = 1000
 /** Parts that are read ahead. */
-const AHEAD = 3
+const PREFETCHED_SLICES = 3
 
 /** The values of a part, parsed when they are needed. */
 class PartValues {
@@ -520,7 +520,7 @@ function shortened(value: unknown): unknown {
   if (typeof value !== 'string' && typeof value !== 'object') return value
   if (value === null) return value
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length <= MOST_CHARACTERS ? value : `${text.slice(0, MOST_CHARACTERS)}…`
+  return text.length <= MAX_CHARACTERS ? value : `${text.slice(0, MAX_CHARACTERS)}…`
 }
 
 interface Broken {
@@ -559,7 +559,7 @@ async function* loaded<T extends { part: Part }>(
   let isOver = false
   try {
     for (;;) {
-      while (!isOver && pending.length < AHEAD) {
+      while (!isOver && pending.length < PREFETCHED_SLICES) {
         const { value, done } = parts.next()
         isOver = done === true
         if (done) break
@@ -627,7 +627,7 @@ class ColumnValues {
       const count = (value: unknown, row: number): void => {
         if (row < first || (this.isMissing(value) ? !test.takesMissing : !test.breaks(value))) return
         broken.count++
-        if (broken.rows.length < MOST_LISTED)
+        if (broken.rows.length < MAX_LISTED)
           broken.rows.push({ row: part.from + row, value: values.shown(value) })
       }
       await this.work.take(text.length)

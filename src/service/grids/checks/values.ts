@@ -22,10 +22,10 @@ export interface ValueTest {
 }
 
 /** The longest pattern, and the most instructions that it may become. */
-const MOST_PATTERN = 1000
-const MOST_PROGRAM = 500
+const MAX_PATTERN = 1000
+const MAX_PROGRAM = 500
 /** Characters of texts that the library matches: longer ones match a pattern that has an automaton, or none. */
-const MOST_MATCHED = 10_000
+const MAX_MATCHED = 10_000
 
 export async function testOf(rule: ValueRule, { missing }: Pick<Checks, 'missing'>): Promise<ValueTest> {
   switch (rule.rule) {
@@ -162,7 +162,7 @@ function limitTest(side: 1 | -1, limit: number | string, isExclusive: boolean): 
 
 /** Of a pattern that has an automaton, the library is loaded when a value has to be looked at again. */
 async function patternTest(pattern: string): Promise<ValueTest> {
-  const automaton = pattern.length <= MOST_PATTERN ? automatonOf(pattern) : undefined
+  const automaton = pattern.length <= MAX_PATTERN ? automatonOf(pattern) : undefined
   let matches: ((text: string) => boolean) | undefined
   const prepare = async (): Promise<void> => {
     const found = await patternOf(pattern)
@@ -181,16 +181,16 @@ async function patternTest(pattern: string): Promise<ValueTest> {
 
 /** A test of whole texts that takes time in proportion to their length, whatever the pattern is. */
 async function patternOf(pattern: string): Promise<(text: string) => boolean> {
-  if (pattern.length > MOST_PATTERN)
+  if (pattern.length > MAX_PATTERN)
     throw new Problem(
       'bad_checks',
-      `checks: a pattern of ${pattern.length} characters; the limit is ${MOST_PATTERN}`,
+      `checks: a pattern of ${pattern.length} characters; the limit is ${MAX_PATTERN}`,
     )
   const { RE2JS } = await import('../../../vendor/re2.ts')
   try {
     const compiled = RE2JS.compile(pattern)
-    if (compiled.programSize() > MOST_PROGRAM) throw new Error('it has too many repeats')
-    return (text) => text.length <= MOST_MATCHED && compiled.testExact(text)
+    if (compiled.programSize() > MAX_PROGRAM) throw new Error('it has too many repeats')
+    return (text) => text.length <= MAX_MATCHED && compiled.testExact(text)
   } catch (error) {
     throw new Problem(
       'bad_checks',

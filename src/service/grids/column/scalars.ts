@@ -129,10 +129,10 @@ function smallNumber(buf: Uint8Array, start: number, end: number): number {
 /** Places for different texts, a power of two. Beyond half of it, texts are decoded each time. */
 const PLACES = 8192
 /** Places that are looked at: who chooses texts does not choose what they cost. */
-const MOST_TRIES = 8
+const MAX_TRIES = 8
 const MULTIPLIER = randomInt(2 ** 31) * 2 + 1
 /** Bytes of texts that are kept. */
-const LONGEST_KEPT_BYTES = 64
+const MAX_KEPT_BYTES = 64
 
 /** Decodes texts, and keeps the first different ones: categories and days come again and again. */
 class Texts {
@@ -141,12 +141,12 @@ class Texts {
 
   /** The value of the JSON string buf[start, end). */
   valueOf(buf: Buffer, start: number, end: number): string {
-    if (end - start > LONGEST_KEPT_BYTES) return this.decode(buf, start, end)
+    if (end - start > MAX_KEPT_BYTES) return this.decode(buf, start, end)
     let hash = end - start
     for (let k = start; k < end; k++) hash = Math.imul(hash ^ buf[k], MULTIPLIER)
     let place = (hash ^ (hash >>> 15)) & (PLACES - 1)
     let tries = 0
-    for (let kept = this.places[place]; kept && tries < MOST_TRIES; kept = this.places[place], tries++) {
+    for (let kept = this.places[place]; kept && tries < MAX_TRIES; kept = this.places[place], tries++) {
       if (isSame(kept.bytes, buf, start, end)) return kept.value
       place = (place + 1) & (PLACES - 1)
     }

@@ -7,9 +7,9 @@ import type { Snapshot, SnapshotColumn } from './content.ts'
 const NULL = Buffer.from('null')
 
 /** Bytes of a value that are returned. */
-export const LONGEST_VALUE = 1024
+export const MAX_VALUE = 1024
 /** Slices are this large only if they hold a huge value, which would take long to pass over. */
-const LARGEST_SLICE = 4 * 1024 * 1024
+const MAX_SLICE = 4 * 1024 * 1024
 
 /** The wanted rows of one slice or tail: position among the wanted rows, and row within the text. */
 interface Part {
@@ -63,9 +63,7 @@ export function affordable(
 /** Size of the slices of a column that contain any of these rows, in bytes, unpacked; infinite if one is huge. */
 function bytesAt(column: SnapshotColumn, inOrder: Part['wanted']): number {
   const sizes = partsOf(column, inOrder).map(({ slice }) => slice?.bytes ?? column.tail.length)
-  return sizes.some((size) => size > LARGEST_SLICE)
-    ? Number.POSITIVE_INFINITY
-    : sizes.reduce((a, b) => a + b, 0)
+  return sizes.some((size) => size > MAX_SLICE) ? Number.POSITIVE_INFINITY : sizes.reduce((a, b) => a + b, 0)
 }
 
 /** Row numbers in ascending order, with their places in the list. */
@@ -96,6 +94,6 @@ function pick(text: Buffer, wanted: Part['wanted'], found: Buffer[]): void {
   for (const { at, row: want } of wanted) {
     for (; row < want; row++) i = skipBlanks(text, skipBlanks(text, endOf(text, i)) + 1)
     // A copy: the text can be large, and is no longer needed.
-    found[at] = Buffer.from(text.subarray(i, Math.min(endOf(text, i), i + LONGEST_VALUE)))
+    found[at] = Buffer.from(text.subarray(i, Math.min(endOf(text, i), i + MAX_VALUE)))
   }
 }

@@ -11,7 +11,7 @@ export interface ChunkPair {
 }
 
 /** Of rows without a key: if more differ, the chunks have other rows, perhaps at other places. */
-const MOST_CHANGED = 0.25
+const MAX_CHANGED = 0.25
 
 /** Chunks of fewer rows are aligned in any case: it is cheap. */
 const FEW_ROWS = 4096
@@ -167,7 +167,7 @@ class ChangedRows {
   /** Whether it is the cells that changed, and not the places of rows: no row is what one next to it was. */
   areInPlace(): boolean {
     const rows = this.changed()
-    if (this.rows <= FEW_ROWS || rows.length > this.rows * MOST_CHANGED) return false
+    if (this.rows <= FEW_ROWS || rows.length > this.rows * MAX_CHANGED) return false
     for (let from = 0; from < rows.length; ) {
       let to = from + 1
       while (to < rows.length && rows[to] === rows[to - 1] + 1) to++

@@ -57,13 +57,13 @@ export interface TableDiff {
 }
 
 /** Rows that are compared at most, of each table. */
-export const MOST_ROWS = 20_000_000
+export const MAX_ROWS = 20_000_000
 /** Up to this many rows of both tables, the key is checked in all of them, also where slices are shared. */
-const MOST_CHECKED = 200_000
+const MAX_CHECKED = 200_000
 /** Columns that are looked at for one with unique values. */
-const MOST_TRIED = 8
+const MAX_TRIED = 8
 /** Pairs of a removed and an added row that are looked at to find the most similar ones. */
-const MOST_SIMILAR = 1_000_000
+const MAX_SIMILAR = 1_000_000
 
 /** A key of two versions of a grid, by the names that its columns have after: one that was renamed may be named as before. */
 export function keyAfter(key: readonly string[], before: Side, after: Side): string[] {
@@ -160,8 +160,8 @@ function contextOf(pairs: readonly Pair[]): Pair | undefined {
 /** The first of some columns whose values are never null and never the same; undefined of many rows. */
 async function uniqueOf(tables: Tables): Promise<Pair | undefined> {
   const { left, right, pairs } = tables
-  if (left.rows + right.rows > MOST_CHECKED) return undefined
-  for (const one of pairs.slice(0, MOST_TRIED)) {
+  if (left.rows + right.rows > MAX_CHECKED) return undefined
+  for (const one of pairs.slice(0, MAX_TRIED)) {
     const asKey = { ...tables, pairs: pairs.map((pair) => ({ ...pair, isKey: pair === one })) }
     try {
       for (const side of ['left', 'right'] as const)
@@ -248,7 +248,7 @@ async function movedOf(pairs: readonly Pair[], work: Work): Promise<Set<Pair>> {
 /** Pairs rows by their key. Chunks that both tables have are not read. */
 async function byKey(tables: Tables, aligned: AlignedChunks): Promise<Found> {
   const { left, right, work } = tables
-  if (left.rows + right.rows <= MOST_CHECKED)
+  if (left.rows + right.rows <= MAX_CHECKED)
     for (const side of ['left', 'right'] as const)
       await keysOf(tables, side, tables[side].choose(tables[side].chunks))
   const [onlyA, onlyB] = unshared(left.chunks, right.chunks)
@@ -330,8 +330,8 @@ function unshared(a: readonly Chunk[], b: readonly Chunk[]): [Chunk[], Chunk[]] 
 }
 
 function checkSize(a: number, b: number): void {
-  if (Math.max(a, b) <= MOST_ROWS) return
-  throw new Problem('too_large', `${Math.max(a, b)} rows differ in their slices; the limit is ${MOST_ROWS}`)
+  if (Math.max(a, b) <= MAX_ROWS) return
+  throw new Problem('too_large', `${Math.max(a, b)} rows differ in their slices; the limit is ${MAX_ROWS}`)
 }
 
 /** Aligns rows in their order: first chunks, then rows between those that both tables have. */
@@ -537,7 +537,7 @@ async function pairRows(tables: Tables, hunks: readonly Hunk[], match: Int32Arra
   let products = 0
   for (const hunk of hunks) {
     const product = (hunk.a.to - hunk.a.from) * (hunk.b.to - hunk.b.from)
-    if (product > 1 && products + product <= MOST_SIMILAR) {
+    if (product > 1 && products + product <= MAX_SIMILAR) {
       products += product
       several.push(hunk)
     } else inPlace(hunk.a, hunk.b)

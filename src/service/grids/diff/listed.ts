@@ -8,9 +8,9 @@ import type { TableDiff } from './diff.ts'
 import type { Pair, RowChange, Side } from './wanted.ts'
 
 /** Cells that are listed at most, whatever the limit of rows is. */
-const MOST_CELLS = 200_000
+const MAX_CELLS = 200_000
 /** Longer texts are cut. */
-const LONGEST_TEXT = 2000
+const MAX_TEXT = 2000
 
 /** Of `most` changes: removed rows before changed ones, and these before added ones. They stay in their order. */
 function firstByKind(changes: readonly RowChange[], most: number): RowChange[] {
@@ -36,7 +36,7 @@ export async function listRows(
   { limit, tolerance, removedFirst }: { limit: number; tolerance: number; removedFirst?: boolean },
 ): Promise<DiffRow[]> {
   const width = Math.max(1, pairs.length + added.length + removed.length)
-  const most = Math.min(limit, Math.max(1, Math.floor(MOST_CELLS / width)))
+  const most = Math.min(limit, Math.max(1, Math.floor(MAX_CELLS / width)))
   const some = removedFirst ? firstByKind(changes, most) : changes.slice(0, most)
   const rows = some.map(
     (change): DiffRow => ({
@@ -118,5 +118,5 @@ function diffValue(json: string): DiffValue {
 }
 
 function cut(text: string): string {
-  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
 }

@@ -3,10 +3,10 @@ import type { Work } from '../../../json/index.ts'
 import type { RowHashes } from '../column/kernel/cells.ts'
 
 /** Differences up to which the shortest edit is found (Myers, 1986): memory and time grow with their square. */
-const MOST_EDITS = 2000
+const MAX_EDITS = 2000
 /** The same between anchors, of which there can be many. */
-const MOST_EDITS_BETWEEN = 256
-const MOST_DEPTH = 12
+const MAX_EDITS_BETWEEN = 256
+const MAX_DEPTH = 12
 
 /** Rows from `from` up to `to`. */
 export interface Run {
@@ -32,8 +32,8 @@ export async function align(
   for (let next = gaps.pop(); next; next = gaps.pop()) {
     const { a: left, b: right, depth } = await trimmedEnds(a, b, next, match, work)
     if (left.from === left.to || right.from === right.to) continue
-    const most = depth === 0 ? MOST_EDITS : MOST_EDITS_BETWEEN
-    if ((await shortestEdit(a, b, left, right, most, match, work)) || depth === MOST_DEPTH) continue
+    const most = depth === 0 ? MAX_EDITS : MAX_EDITS_BETWEEN
+    if ((await shortestEdit(a, b, left, right, most, match, work)) || depth === MAX_DEPTH) continue
     const anchors = await anchorsOf(a, b, left, right, work)
     if (anchors.length === 0) continue
     let [atA, atB] = [left.from, right.from]

@@ -59,26 +59,26 @@ export function readingOptions(
 }
 
 /** Characters of a provenance. */
-const MOST_PROVENANCE = 500
+const MAX_PROVENANCE = 500
 
 /** Where the data of a request is from, for the history of the grid. */
 export function givenProvenance({ headers }: Pick<DataCall, 'headers'>): string | undefined {
   if (headers.Provenance === undefined) return undefined
   const text = decoded(headers.Provenance, 'Provenance')
-  if (text.length <= MOST_PROVENANCE) return text
+  if (text.length <= MAX_PROVENANCE) return text
   throw new Problem(
     'invalid_request',
-    `Provenance: ${text.length} characters; the limit is ${MOST_PROVENANCE}`,
+    `Provenance: ${text.length} characters; the limit is ${MAX_PROVENANCE}`,
     { field: 'Provenance' },
   )
 }
 
 /** Lines at the end that can be left out: they are held in memory. */
-const MOST_LAST = 1000
+const MAX_LAST = 1000
 
 function lastLines(given: number | undefined): number | undefined {
-  if (given === undefined || given <= MOST_LAST) return given
-  throw new Problem('invalid_request', `Skip-Last: ${given} lines; at most ${MOST_LAST} can be left out`, {
+  if (given === undefined || given <= MAX_LAST) return given
+  throw new Problem('invalid_request', `Skip-Last: ${given} lines; at most ${MAX_LAST} can be left out`, {
     field: 'Skip-Last',
   })
 }
@@ -112,7 +112,7 @@ export function mayChangeTypes({ headers }: Pick<DataCall, 'headers'>): boolean 
 }
 
 /** Warnings that an error names. */
-const MOST_NAMED = 10
+const MAX_NAMED = 10
 
 /** Throws `bad_data` with the warnings, if they are errors (`Strict`). */
 export function refuseWarnings(
@@ -121,11 +121,11 @@ export function refuseWarnings(
 ): void {
   const warnings = given.filter((warning) => !isNotice(warning))
   if (headers.Strict !== true || warnings.length === 0) return
-  const left = warnings.length - MOST_NAMED
+  const left = warnings.length - MAX_NAMED
   const more = left > 0 ? `; and ${left} more` : ''
   throw new Problem(
     'bad_data',
-    `${fileName ?? 'the upload'}: ${warnings.slice(0, MOST_NAMED).join('; ')}${more}`,
+    `${fileName ?? 'the upload'}: ${warnings.slice(0, MAX_NAMED).join('; ')}${more}`,
     {
       hint: warnings.every((warning) => warning.startsWith('check: '))
         ? 'Warnings are errors with --strict. Correct the data or the checks, or leave out --strict.'

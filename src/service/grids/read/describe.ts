@@ -6,9 +6,9 @@ import { columnText, type Snapshot, type SnapshotColumn } from '../column/conten
 import type { RowSet } from '../column/row-set.ts'
 
 /** Different values that are counted. */
-const MOST_DISTINCT = 100_000
+const MAX_DISTINCT = 100_000
 /** Bytes of values that are kept to count them. Of longer values, a hash is. */
-const LONGEST_KEPT_CHARACTERS = 200
+const MAX_KEPT_CHARACTERS = 200
 /** Values of which quantiles are made. */
 const SAMPLE_VALUES = 10_000
 /** Runs of rows of which a mean is given. */
@@ -98,11 +98,11 @@ class Statistics {
     if (!this.isExact) return
     const length = end - start
     this.seen.add(
-      length > LONGEST_KEPT_CHARACTERS
+      length > MAX_KEPT_CHARACTERS
         ? createHash('sha256').update(buf.subarray(start, end)).digest('base64')
         : buf.toString('latin1', start, end),
     )
-    if (this.seen.size >= MOST_DISTINCT) this.isExact = false
+    if (this.seen.size >= MAX_DISTINCT) this.isExact = false
   }
 
   private number(text: string, row: number): void {
@@ -204,12 +204,10 @@ function isBefore(a: number | string, b: number | string): boolean {
 
 /** The beginning of a text value. */
 function textOf(buf: Buffer, start: number, end: number): string {
-  if (end - start <= LONGEST_KEPT_CHARACTERS) return JSON.parse(buf.toString('utf8', start, end)) as string
-  const whole = buf.toString('utf8', start + 1, Math.min(end - 1, start + LONGEST_KEPT_CHARACTERS * 6))
+  if (end - start <= MAX_KEPT_CHARACTERS) return JSON.parse(buf.toString('utf8', start, end)) as string
+  const whole = buf.toString('utf8', start + 1, Math.min(end - 1, start + MAX_KEPT_CHARACTERS * 6))
   // The cut can be inside of an escape or a character.
-  const text = whole
-    .slice(0, LONGEST_KEPT_CHARACTERS)
-    .replace(/(\\u?[0-9a-f]{0,3}|\ufffd|[\ud800-\udbff])$/i, '')
+  const text = whole.slice(0, MAX_KEPT_CHARACTERS).replace(/(\\u?[0-9a-f]{0,3}|\ufffd|[\ud800-\udbff])$/i, '')
   try {
     return JSON.parse(`"${text}"`) as string
   } catch {

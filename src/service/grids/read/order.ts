@@ -22,7 +22,7 @@ const KEPT_BYTES = 64 * 1024 * 1024
 /** Sorted rows of several requests that are held at the same time, in units of `sort_bytes`. */
 const HELD_SHARE = 4
 /** How long a request waits for its turn, in ms. */
-const PATIENCE = 10_000
+const SORT_WAIT_MS = 10_000
 
 /** Pages with sorted rows that are made at once; at most half of them for one user. */
 const AT_ONCE = 2
@@ -35,7 +35,7 @@ export class RowOrders {
 
   constructor(private readonly limits: Limits) {
     this.turns = new Admission(
-      { running: AT_ONCE, waiting: limits.sorts_waiting, wait: PATIENCE },
+      { running: AT_ONCE, waiting: limits.sorts_waiting, wait: SORT_WAIT_MS },
       'sorts_waiting',
     )
   }
@@ -167,7 +167,7 @@ const WHOLE = /^-?\d+$/
 /** Bytes for texts at first. */
 const FIRST_BYTES = 64 * 1024
 /** Bytes of a value by which it is sorted. */
-const LONGEST_KEY = 1024
+const MAX_KEY = 1024
 /** Bytes after the prefix that are compared one by one. */
 const NEAR = 32
 /** Bytes of a text that are compared as one number: as many as a double holds exactly. */
@@ -201,24 +201,24 @@ class Keys {
   add(row: number, text: Buffer, start: number, end: number): void {
     const kind = kindOf(text[start])
     this.starts[row] = this.at
-    this.texts = withRoom(this.texts, this.at, LONGEST_KEY * 3)
+    this.texts = withRoom(this.texts, this.at, MAX_KEY * 3)
     if (kind !== 'null') this.ranks[row] = NUMBER
     if (kind === 'number') {
       this.numbers[row] = Number(text.toString('latin1', start, end))
       // Whole numbers that a double cannot hold are compared as they are written.
-      if (end - start > EXACT_DIGITS && end - start < LONGEST_KEY)
+      if (end - start > EXACT_DIGITS && end - start < MAX_KEY)
         this.at += text.copy(this.texts, this.at, start, end)
     } else if (kind === 'string' && this.isMoments) this.numbers[row] = instantIn(text, start + 1, end - 1)
     else if (kind === 'string') {
       this.ranks[row] = TEXT
       // The beginning of a long text is enough.
-      const cut = Math.min(end, start + LONGEST_KEY)
+      const cut = Math.min(end, start + MAX_KEY)
       if (hasEscapes(text, start, cut))
-        this.at += this.texts.write(startOfText(text, start, end, LONGEST_KEY), this.at)
+        this.at += this.texts.write(startOfText(text, start, end, MAX_KEY), this.at)
       else this.at += text.copy(this.texts, this.at, start + 1, Math.min(end - 1, cut))
     } else if (kind !== 'null') {
       this.ranks[row] = OTHER
-      this.at += text.copy(this.texts, this.at, start, Math.min(end, start + LONGEST_KEY))
+      this.at += text.copy(this.texts, this.at, start, Math.min(end, start + MAX_KEY))
     }
     this.starts[row + 1] = this.at
     if (this.ranks[row] === TEXT || this.ranks[row] === OTHER)
@@ -331,7 +331,7 @@ const COMMA = 0x2c
 /** Characters that are read before the work of reading them is counted. */
 const READ_CHARACTERS = 20_000
 /** Rows that are sorted, or merged, without letting others have their turn. */
-const RUN = 4096
+const RUN_ROWS = 4096
 /** Comparisons for each row of a run. */
 const RUN_DEPTH = 12
 
@@ -341,13 +341,13 @@ export async function mergeSort(
   compare: (a: number, b: number) => number,
   work = new Work(),
 ): Promise<Uint32Array> {
-  for (let k = 0; k < rows.length; k += RUN) {
-    rows.subarray(k, k + RUN).sort(compare)
-    await work.take(RUN * RUN_DEPTH)
+  for (let k = 0; k < rows.length; k += RUN_ROWS) {
+    rows.subarray(k, k + RUN_ROWS).sort(compare)
+    await work.take(RUN_ROWS * RUN_DEPTH)
   }
   let from: Uint32Array = rows
   let to: Uint32Array = new Uint32Array(rows.length)
-  for (let width = RUN; width < rows.length; width *= 2) {
+  for (let width = RUN_ROWS; width < rows.length; width *= 2) {
     for (let low = 0; low < rows.length; low += 2 * width) {
       const middle = Math.min(low + width, rows.length)
       const high = Math.min(low + 2 * width, rows.length)
@@ -356,7 +356,7 @@ export async function mergeSort(
       for (let at = low; at < high; at++) {
         if (left < middle && (right >= high || compare(from[left], from[right]) <= 0)) to[at] = from[left++]
         else to[at] = from[right++]
-        if ((at & (RUN - 1)) === 0 && work.spend(RUN)) await work.pause()
+        if ((at & (RUN_ROWS - 1)) === 0 && work.spend(RUN_ROWS)) await work.pause()
       }
     }
     ;[from, to] = [to, from]

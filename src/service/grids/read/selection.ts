@@ -28,7 +28,7 @@ export interface RowQuery {
 }
 
 /** Rows of a random sample at most. */
-const MOST_SAMPLED = 100_000
+const MAX_SAMPLED = 100_000
 
 /** Rows of a grid: the first ones, chosen ones in their order, or any in an order of their own, of `most` bytes. */
 export type Selected = { head: number | undefined } | { rows: RowSet } | { order: Uint32Array; most: number }
@@ -52,8 +52,8 @@ export class Selection {
       throw new Problem('invalid_request', 'use only one of head and tail', { field: 'tail' })
     if (sample !== undefined && head !== undefined)
       throw new Problem('invalid_request', 'use only one of head and sample', { field: 'sample' })
-    if (sample !== undefined && sample > MOST_SAMPLED)
-      throw new Problem('invalid_request', `sample: at most ${MOST_SAMPLED} rows`, { field: 'sample' })
+    if (sample !== undefined && sample > MAX_SAMPLED)
+      throw new Problem('invalid_request', `sample: at most ${MAX_SAMPLED} rows`, { field: 'sample' })
     this.where = where === undefined ? undefined : parseWhere(where)
     this.sort = sort === undefined ? [] : parseSort(sort)
   }

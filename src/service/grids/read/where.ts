@@ -18,7 +18,7 @@ export function testOf(where: Where, columns: readonly { name: string; type: Col
 /** Characters of a text that count as one step. */
 const SHORT = 64
 /** Rows of which all columns are loaded together. */
-const RUN = 256
+const RUN_ROWS = 256
 
 /**
  * The rows of a grid that pass a test, the first `most` of them. Reads the columns of the test only, in constant memory
@@ -42,7 +42,7 @@ export async function matchingRows(
   const row: Scalar[] = readers.map(() => null)
   try {
     for (let first = 0; first < snap.rows && found.count < most; ) {
-      let count = Math.min(snap.rows - first, RUN)
+      let count = Math.min(snap.rows - first, RUN_ROWS)
       for (const reader of readers) {
         if (reader.left === 0) await reader.fill()
         count = Math.min(count, reader.left)

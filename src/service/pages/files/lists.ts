@@ -11,7 +11,7 @@ import { ICONS } from '../icons.ts'
 const THUMB_WIDTH = 480
 const THUMB_HEIGHT = 300
 /** Folders above a file that are shown. */
-const MOST_CRUMBS = 20
+const MAX_CRUMBS = 20
 
 /** Files as pictures: charts as they look, others by their kind. */
 export function fileCards(service: Service, files: readonly FileRow[]): string {
@@ -95,7 +95,7 @@ export async function crumbsOf(
 ): Promise<string> {
   const folders = (await visibleFile(readers, file, { caller }))?.above() ?? []
   const above = folders
-    .slice(0, MOST_CRUMBS)
+    .slice(0, MAX_CRUMBS)
     .reverse()
     .map((folder) => `<a href="${text(webUrl(service.url, folder))}">${text(folder.filename)}</a>`)
   const home = `<a href="/~${text(file.owner)}/">${text(file.owner)}</a>`

@@ -103,13 +103,13 @@ export async function watched(
 }
 
 /** Axes whose shown part is read: more are no chart. */
-const MOST_AXES = 50
+const MAX_AXES = 50
 
 /** The parts of axes that an open chart shows: `range=xaxis2,FROM,TO`. */
 function rangesOf(query: URLSearchParams): Ranges {
   const ranges = query
     .getAll('range')
-    .slice(0, MOST_AXES)
+    .slice(0, MAX_AXES)
     .flatMap((text): [string, readonly [string, string]][] => {
       const [axis, from, to] = text.split(',')
       return /^xaxis\d*$/.test(axis) && from && to ? [[axis, [from, to]]] : []

@@ -14,7 +14,7 @@ const RECENT = 12
 const PUBLIC = 24
 /** Files that a search finds, and characters that are searched for. */
 const FOUND = 50
-const MOST_CHARACTERS = 200
+const MAX_CHARACTERS = 200
 
 /** `/`: the files of who is signed in, or what they search for; for all others, the public charts. */
 export async function startPage(
@@ -70,11 +70,11 @@ export async function startPage(
 
 /** What is found in the own files: in their names, and in the names of columns. */
 async function searchPage(service: Service, username: string, searched: string): Promise<Answer> {
-  const wanted = searched.slice(0, MOST_CHARACTERS)
+  const wanted = searched.slice(0, MAX_CHARACTERS)
   const found = await service.store.read(({ lists }) => lists.search(username, wanted, FOUND + 1))
   const cut =
-    searched.length > MOST_CHARACTERS
-      ? `<p class="note">Only the first ${MOST_CHARACTERS} characters are searched for.</p>`
+    searched.length > MAX_CHARACTERS
+      ? `<p class="note">Only the first ${MAX_CHARACTERS} characters are searched for.</p>`
       : ''
   const more =
     found.length > FOUND ? `<p>Only the first ${FOUND} files are shown. Search for more of the name.</p>` : ''

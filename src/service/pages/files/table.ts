@@ -1,5 +1,5 @@
 import { breathe, kindOf } from '../../../json/index.ts'
-import { LONGEST_VALUE } from '../../grids/column/values-at.ts'
+import { MAX_VALUE } from '../../grids/column/values-at.ts'
 import { startOfText } from '../../grids/read/cut.ts'
 import { text } from '../html.ts'
 
@@ -8,7 +8,7 @@ export interface TableColumn {
   head: string
   /** Attributes of the heading, as HTML. */
   attributes?: string
-  /** Values as JSON texts, cut after `LONGEST_VALUE` bytes. */
+  /** Values as JSON texts, cut after `MAX_VALUE` bytes. */
   values: readonly Buffer[]
 }
 
@@ -54,7 +54,7 @@ function spaced(plain: string): string {
 /** The text of a JSON string, which may have been cut. */
 function decoded(value: Buffer): string {
   const { length } = value
-  return startOfText(value, 0, length, length < LONGEST_VALUE ? length : length - 1)
+  return startOfText(value, 0, length, length < MAX_VALUE ? length : length - 1)
 }
 
 function shortened(plain: string): string {

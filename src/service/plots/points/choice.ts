@@ -1,12 +1,12 @@
 /** Buckets of a picture: about one for each pixel of its width. */
-const MOST_BUCKETS = 1000
-const LEAST_BUCKETS = 100
+const MAX_BUCKETS = 1000
+const MIN_BUCKETS = 100
 /** Points that a bucket keeps: the first, the least, the greatest and the last one. */
 export const POINTS_A_BUCKET = 4
 /** Points of all traces together: below this, all are drawn. */
 export const ENOUGH_POINTS = 10_000
 /** Points of all traces that a picture has room for. */
-const MOST_POINTS = 40_000
+const MAX_POINTS = 40_000
 /** Cells in which points without lines hide each other, across and down. */
 const CELLS_ACROSS = 160
 const CELLS_DOWN = 80
@@ -20,8 +20,8 @@ export function isOfPoints(path: string): boolean {
 
 /** Buckets for each of several traces. */
 export function bucketsFor(traces: number): number {
-  const each = Math.floor(MOST_POINTS / POINTS_A_BUCKET / Math.max(1, traces))
-  return Math.max(LEAST_BUCKETS, Math.min(MOST_BUCKETS, each))
+  const each = Math.floor(MAX_POINTS / POINTS_A_BUCKET / Math.max(1, traces))
+  return Math.max(MIN_BUCKETS, Math.min(MAX_BUCKETS, each))
 }
 
 /** The extent of a trace, which is read before its points are chosen. NaN is a missing value. */

@@ -41,7 +41,7 @@ interface Candidate {
 }
 
 /** Values that are read to choose points. Figures that would need more are drawn whole. */
-const MOST_VALUES = 40_000_000
+const MAX_VALUES = 40_000_000
 
 /** The points that are drawn of lines and scatters with more points than a picture has room for. */
 export async function reductionOf(
@@ -54,7 +54,7 @@ export async function reductionOf(
   const buckets = bucketsFor(candidates.length)
   const known = new Map<string, RowSet>()
   const different = new Map(candidates.map((one) => [one.key, one.snap.rows]))
-  if ([...different.values()].reduce((sum, count) => sum + 2 * count, 0) > MOST_VALUES) return undefined
+  if ([...different.values()].reduce((sum, count) => sum + 2 * count, 0) > MAX_VALUES) return undefined
   const rows = new Map<string, RowSet>()
   const numbered = new Set<string>()
   let drawn = 0
@@ -164,11 +164,11 @@ async function eachPoint(
 
 /** The numbers of rows. */
 async function* numbers(rows: number): AsyncGenerator<Chunk> {
-  for (let first = 0; first < rows; first += RUN)
-    yield Float64Array.from({ length: Math.min(RUN, rows - first) }, (_, k) => first + k)
+  for (let first = 0; first < rows; first += RUN_VALUES)
+    yield Float64Array.from({ length: Math.min(RUN_VALUES, rows - first) }, (_, k) => first + k)
 }
 
-const RUN = 65_536
+const RUN_VALUES = 65_536
 
 function numberOf(value: Chunk[number]): number {
   const number = typeof value === 'bigint' ? Number(value) : value

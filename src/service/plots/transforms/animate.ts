@@ -4,7 +4,7 @@ import { instantOf } from '../../../json/index.ts'
 import { type Attributes, isObject } from './attributes.ts'
 
 /** Frames of an animation. */
-export const MOST_FRAMES = 200
+export const MAX_FRAMES = 200
 /** How long a frame is shown, and how long it takes to become the next one, in ms. */
 const FRAME_MS = 500
 const TRANSITION_MS = 250

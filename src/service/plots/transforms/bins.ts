@@ -6,13 +6,13 @@ import { endOf, startOf } from './per.ts'
 import { endsOf } from './spreads.ts'
 
 /** Bars of a histogram, about at most. */
-const MOST_BINS = 30
-const LEAST_BINS = 5
+const MAX_BINS = 30
+const MIN_BINS = 5
 /** The part of a bin that its bar has. */
 const BAR_SHARE = 0.97
 /** Periods of dates, the shortest first, and bars of them at most. */
 const UNITS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year']
-const MOST_PERIODS = 50
+const MAX_PERIODS = 50
 
 /** Where bins begin: at `from`, and at each `step` from there; of logarithms if `isLog`; or a period of dates. */
 interface Bins {
@@ -50,7 +50,7 @@ function binsOf(values: readonly unknown[], isLog: boolean): Bins | undefined {
   if (given.length === 0) return isLog ? { from: 0, step: 1, isLog, isWhole: false } : undefined
   const numbers = isLog ? given.map(Math.log10) : given
   const [least, most] = endsOf(numbers)
-  const count = Math.min(MOST_BINS, Math.max(LEAST_BINS, Math.ceil(2 * Math.cbrt(numbers.length))))
+  const count = Math.min(MAX_BINS, Math.max(MIN_BINS, Math.ceil(2 * Math.cbrt(numbers.length))))
   const isWhole = !isLog && numbers.every(Number.isInteger)
   const wanted = (most - least) / count || Math.abs(most) / 10 || 1
   const step = isLog ? wanted : Math.max(stepAbove(wanted), isWhole ? 1 : 0)
@@ -65,7 +65,7 @@ function binsOfDates(values: readonly unknown[]): Bins | undefined {
   const [least, most] = endsOf(times)
   const unit = UNITS.find((one) => {
     const start = startOf(one, least)
-    return (most - start) / (endOf(one, start) - start) <= MOST_PERIODS
+    return (most - start) / (endOf(one, start) - start) <= MAX_PERIODS
   })
   return { from: 0, step: 0, isLog: false, isWhole: false, unit: unit ?? 'year' }
 }

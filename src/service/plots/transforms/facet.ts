@@ -4,7 +4,7 @@ import { escapedMarkup } from '../../../contract/markup.ts'
 import { type Attributes, isObject } from './attributes.ts'
 
 /** Small charts of one figure. */
-export const MOST_FACETS = 36
+export const MAX_FACETS = 36
 /** The part of a cell that is not its plot: room for the title and the ticks. */
 const GAP_ACROSS = 0.06
 const GAP_DOWN = 0.14

@@ -5,7 +5,7 @@ import { counted } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import { breathe, turnIsLong } from '../../../json/index.ts'
 import { aggregate, cells, number } from './aggregate.ts'
-import { animated, MOST_FRAMES, seriesOf } from './animate.ts'
+import { animated, MAX_FRAMES, seriesOf } from './animate.ts'
 import {
   type Attributes,
   arraysOf,
@@ -19,7 +19,7 @@ import {
 } from './attributes.ts'
 import { Axes } from './axes.ts'
 import { bins, planBins } from './bins.ts'
-import { colorsOf, countOf, faceted, MOST_FACETS } from './facet.ts'
+import { colorsOf, countOf, faceted, MAX_FACETS } from './facet.ts'
 import { filter } from './filter.ts'
 import { expand, groupsOf } from './groupby.ts'
 import { melt } from './melt.ts'
@@ -87,7 +87,7 @@ function classify(_: Attributes, transform: Transform): void {
 }
 
 /** Transforms of one trace. More takes longer than anybody waits for a chart. */
-const MOST_TRANSFORMS = 20
+const MAX_TRANSFORMS = 20
 
 /** How much a figure may become by its groups. */
 export interface TransformLimits {
@@ -98,7 +98,7 @@ export interface TransformLimits {
   shared: number
 }
 
-const MOST: TransformLimits = { traces: 1000, frameTraces: 10_000, shared: 4 * 1024 * 1024 }
+const DEFAULT_LIMITS: TransformLimits = { traces: 1000, frameTraces: 10_000, shared: 4 * 1024 * 1024 }
 
 /**
  * The figure with its transforms evaluated. Traces without transforms, and what is not known, stay as they are. Throws
@@ -106,7 +106,7 @@ const MOST: TransformLimits = { traces: 1000, frameTraces: 10_000, shared: 4 * 1
  */
 export async function transformed(
   figure: { data?: unknown; layout?: unknown },
-  most: TransformLimits = MOST,
+  most: TransformLimits = DEFAULT_LIMITS,
 ): Promise<object> {
   const { data } = figure
   if (!Array.isArray(data)) return figure
@@ -148,8 +148,8 @@ export async function transformed(
       continue
     }
     const count = trace.transforms.length
-    if (count > MOST_TRANSFORMS)
-      throw tooMany(`a trace has ${count} transforms; at most ${MOST_TRANSFORMS} are evaluated`)
+    if (count > MAX_TRANSFORMS)
+      throw tooMany(`a trace has ${count} transforms; at most ${MAX_TRANSFORMS} are evaluated`)
     const groups = groupsOf(trace)
     total += groups
     if (total > most.traces) throw tooMany(`the figure has ${total} groups; at most ${most.traces} are drawn`)
@@ -159,9 +159,9 @@ export async function transformed(
     if (turnIsLong()) await breathe()
   }
   const charts = countOf(facets)
-  if (charts > MOST_FACETS) throw tooMany(`the figure has more than ${MOST_FACETS} small charts`)
-  if (new Set(frames.values()).size > MOST_FRAMES)
-    throw tooMany(`the figure has more than ${MOST_FRAMES} frames`)
+  if (charts > MAX_FACETS) throw tooMany(`the figure has more than ${MAX_FACETS} small charts`)
+  if (new Set(frames.values()).size > MAX_FRAMES)
+    throw tooMany(`the figure has more than ${MAX_FRAMES} frames`)
   if (charts * JSON.stringify(figure.layout ?? null).length > most.shared)
     throw tooMany('the small charts of the figure share too many attributes')
   const placed = facets.size > 0 ? faceted(figure, expanded.filter(isObject), facets) : figure

@@ -96,7 +96,7 @@ export function calendar(trace: Attributes): void {
 }
 
 /** Links of a sankey, at most: the largest ones. */
-const MOST_LINKS = 120
+const MAX_LINKS = 120
 
 /** Links with names of their ends become links between numbered nodes. Links with the same ends are one. */
 export function links(trace: Attributes, transform: Transform): void {
@@ -126,7 +126,7 @@ export function links(trace: Attributes, transform: Transform): void {
   }
   if (loops > 0) transform.unseen = [loops, 'row', 'from a node to itself']
   const found = [...sums.values()].sort((a, b) => b.value - a.value)
-  const all = found.slice(0, MOST_LINKS)
+  const all = found.slice(0, MAX_LINKS)
   if (found.length > all.length) transform.unseen = [found.length - all.length, 'smaller link', '']
   const labels = [...names.keys()]
   // Where links go in a circle, what begins a link and what ends one are nodes of their own.

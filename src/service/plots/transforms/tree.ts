@@ -53,12 +53,12 @@ export function tree(trace: Attributes): void {
     } else if (above[k] === undefined) parents[k] = ''
   const shown = labels.map((label, k) => (k < names.length ? names[k] : label))
   const whole = { labels: shown, parents, values: totals, ids: labels }
-  const { ids, ...parts } = labels.length > MOST_PARTS ? largest(whole) : whole
+  const { ids, ...parts } = labels.length > MAX_PARTS ? largest(whole) : whole
   Object.assign(trace, { ...parts, branchvalues: 'total', ...((hasIds || ids !== labels) && { ids }) })
 }
 
 /** Parts that a browser draws in less than a second. */
-const MOST_PARTS = 500
+const MAX_PARTS = 500
 
 interface Parts {
   labels: string[]
@@ -70,9 +70,9 @@ interface Parts {
 /** The largest parts. The smaller ones of each part are one, with how many they are: those below them are in it. */
 function largest({ labels, parents, values, ids }: Parts): Parts {
   const order = [...values].sort((a, b) => b - a)
-  const least = order[MOST_PARTS - 1]
+  const least = order[MAX_PARTS - 1]
   // A part is not larger than the one that it is in, so that one is shown too. Of equal ones, the first.
-  let room = MOST_PARTS - order.indexOf(least)
+  let room = MAX_PARTS - order.indexOf(least)
   const isKept = values.map((value) => value > least || (value === least && room-- > 0))
   const kept = [...labels.keys()].filter((k) => isKept[k])
   const known = new Set(kept.map((k) => ids[k]))

@@ -39,10 +39,10 @@ export function trendOf(trace: Attributes): Attributes | undefined {
 const TREND_PIXELS = 3
 export const PALE_OPACITY = 0.4
 
-const MOST_POINTS = 100_000
+const MAX_POINTS = 100_000
 
 function windowOf({ window }: Transform): number {
-  return typeof window === 'number' && window >= 1 ? Math.min(Math.floor(window), MOST_POINTS) : 7
+  return typeof window === 'number' && window >= 1 ? Math.min(Math.floor(window), MAX_POINTS) : 7
 }
 
 interface Point {
@@ -103,12 +103,12 @@ function straight(points: readonly Point[]): number[] {
 }
 
 /** Points times window up to which each mean is computed of its own points. */
-const MOST_SUMMED = 20_000_000
+const MAX_SUMMED = 20_000_000
 
 /** The mean of each point and those before it; none where there are fewer than `window`. */
 function means(points: readonly Point[], window: number): (number | null)[] {
   // A running sum is faster, and keeps a trace of values that are much larger than the others.
-  const isRunning = points.length * window > MOST_SUMMED
+  const isRunning = points.length * window > MAX_SUMMED
   let sum = 0
   return points.map(({ value }, k) => {
     sum += value

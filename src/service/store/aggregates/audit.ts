@@ -121,10 +121,10 @@ export class AuditWriter extends AuditReader {
       request_id: actor.request_id ?? null,
       address: actor.address ?? null,
     }))
-    for (let k = 0; k < rows.length; k += BATCH)
+    for (let k = 0; k < rows.length; k += BATCH_ROWS)
       await this.db
         .insertInto('audit')
-        .values(rows.slice(k, k + BATCH))
+        .values(rows.slice(k, k + BATCH_ROWS))
         .execute()
     return rows
   }
@@ -138,7 +138,7 @@ function next(): number {
   return last
 }
 
-const BATCH = 500
+const BATCH_ROWS = 500
 const REMOVED = 5_000
 
 /** Deletes events that are older than limit `audit_days`, some in each transaction. */
@@ -154,14 +154,14 @@ export async function expireAudit(engine: Engine, { audit_days }: Limits): Promi
         .limit(REMOVED)
         .execute()
       if (old.length === 0) return 0
-      for (let k = 0; k < old.length; k += BATCH)
+      for (let k = 0; k < old.length; k += BATCH_ROWS)
         await db
           .deleteFrom('audit')
           .where(({ eb, refTuple, tuple }) =>
             eb(
               refTuple('owner', 'at', 'id'),
               'in',
-              old.slice(k, k + BATCH).map(({ owner, at, id }) => tuple(owner, at, id)),
+              old.slice(k, k + BATCH_ROWS).map(({ owner, at, id }) => tuple(owner, at, id)),
             ),
           )
           .execute()

@@ -92,7 +92,7 @@ export async function removeDraft(
 async function isAmongDrafts(files: FileWriter, file: FileRow, name: string): Promise<boolean> {
   const above: string[] = []
   let { parent } = file
-  while (parent !== ROOT && above.length < MOST_FOLDERS) {
+  while (parent !== ROOT && above.length < MAX_FOLDERS) {
     const folder = await files.get(file.owner, parent)
     if (!folder) return false
     above.push(folder.filename)
@@ -102,4 +102,4 @@ async function isAmongDrafts(files: FileWriter, file: FileRow, name: string): Pr
 }
 
 /** Folders above a file that are looked at. */
-const MOST_FOLDERS = 1000
+const MAX_FOLDERS = 1000

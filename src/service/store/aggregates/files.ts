@@ -17,7 +17,7 @@ export function asFile(row: FileRow): FileRow {
   return row
 }
 
-const BATCH = 400
+const BATCH_FILES = 400
 /** Folders of a path that one statement goes through. */
 const LEVELS = 8
 
@@ -43,8 +43,8 @@ export class FileReader {
   /** Files of any owners by id, in any order. */
   async getMany(keys: readonly Key[]): Promise<FileRow[]> {
     const found: FileRow[] = []
-    for (let k = 0; k < keys.length; k += BATCH) {
-      const some = isAmong(keys.slice(k, k + BATCH), 'owner', 'idlocal')
+    for (let k = 0; k < keys.length; k += BATCH_FILES) {
+      const some = isAmong(keys.slice(k, k + BATCH_FILES), 'owner', 'idlocal')
       const rows = await this.db.selectFrom('files').selectAll().where(some).execute()
       found.push(...rows.map(asFile))
     }
@@ -272,7 +272,11 @@ export class FileWriter extends FileReader {
   /** Settles files that have got no rows since a time. Returns whether there are others. */
   async settle(owner: string, before: number): Promise<boolean> {
     const appending = this.db.selectFrom('files').where('owner', '=', owner).where('appending', '=', 1)
-    const rows = await appending.select('idlocal').where('appended_at', '<', before).limit(BATCH).execute()
+    const rows = await appending
+      .select('idlocal')
+      .where('appended_at', '<', before)
+      .limit(BATCH_FILES)
+      .execute()
     if (rows.length > 0)
       await this.db
         .updateTable('files')
@@ -358,8 +362,8 @@ export class FileWriter extends FileReader {
    * was deleted.
    */
   async removeRows(owner: string, ids: readonly number[], isOfTree = false): Promise<void> {
-    for (let k = 0; k < ids.length; k += BATCH)
-      await this.removeSome(owner, ids.slice(k, k + BATCH), isOfTree)
+    for (let k = 0; k < ids.length; k += BATCH_FILES)
+      await this.removeSome(owner, ids.slice(k, k + BATCH_FILES), isOfTree)
   }
 
   private async removeSome(owner: string, ids: readonly number[], isOfTree: boolean): Promise<void> {

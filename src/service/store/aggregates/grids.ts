@@ -85,7 +85,7 @@ export function rowOf({
 }
 
 /** Rows per statement: engines limit the number of parameters. */
-const BATCH = 2000
+const BATCH_ROWS = 2000
 
 /** Identifies the data of a grid, within one version of the file. */
 export function stateOfGrid({ layout, row_count, tail_seq }: GridRow): string {
@@ -105,11 +105,11 @@ function gather<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
 }
 
 function* inBatches<T>(all: readonly T[]): Generator<T[]> {
-  for (let k = 0; k < all.length; k += BATCH) yield all.slice(k, k + BATCH)
+  for (let k = 0; k < all.length; k += BATCH_ROWS) yield all.slice(k, k + BATCH_ROWS)
 }
 
 /** Lost columns that are remembered of a grid. */
-const MOST_LOST = 1000
+const MAX_LOST = 1000
 
 /** Columns of grids, their slices, and the tail (rows appended since the last fold). */
 export class GridReader {
@@ -191,7 +191,7 @@ export class GridReader {
       .select(SLICE_FIELDS)
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
-    if (uids && uids.length <= BATCH) select = select.where('uid', 'in', uids)
+    if (uids && uids.length <= BATCH_ROWS) select = select.where('uid', 'in', uids)
     if (first !== undefined) select = select.where('seq', '<', first)
     const byColumn = new Map<string, SliceRef[]>()
     for (const row of await select.orderBy('uid').orderBy('seq').execute())
@@ -275,11 +275,11 @@ export class GridWriter extends GridReader {
   }
 
   async addColumns(columns: ColumnRow[]): Promise<void> {
-    for (let k = 0; k < columns.length; k += BATCH) {
+    for (let k = 0; k < columns.length; k += BATCH_ROWS) {
       await breathe()
       await this.db
         .insertInto('columns')
-        .values(columns.slice(k, k + BATCH))
+        .values(columns.slice(k, k + BATCH_ROWS))
         .execute()
     }
   }
@@ -335,20 +335,20 @@ export class GridWriter extends GridReader {
     }
   }
 
-  /** Remembers the names of columns that are removed: the last `MOST_LOST` of a grid. */
+  /** Remembers the names of columns that are removed: the last `MAX_LOST` of a grid. */
   async addLost(
     owner: string,
     idlocal: number,
     columns: readonly Pick<ColumnRow, 'uid' | 'name'>[],
   ): Promise<void> {
-    const rows = columns.slice(0, MOST_LOST).map(({ uid, name }) => ({ owner, idlocal, uid, name }))
+    const rows = columns.slice(0, MAX_LOST).map(({ uid, name }) => ({ owner, idlocal, uid, name }))
     await this.removeLost(
       owner,
       idlocal,
       rows.map(({ uid }) => uid),
     )
     const kept = await this.lost(owner, idlocal)
-    const over = kept.length + rows.length - MOST_LOST
+    const over = kept.length + rows.length - MAX_LOST
     if (over > 0)
       await this.removeLost(
         owner,
@@ -370,9 +370,9 @@ export class GridWriter extends GridReader {
 
   /** Removes columns with their slices. Earlier epochs keep them. */
   async removeColumns({ owner, idlocal, epoch }: Epoch, uids: readonly string[]): Promise<void> {
-    for (let k = 0; k < uids.length; k += BATCH) {
+    for (let k = 0; k < uids.length; k += BATCH_ROWS) {
       await breathe()
-      const some = uids.slice(k, k + BATCH)
+      const some = uids.slice(k, k + BATCH_ROWS)
       await this.pastColumns({ owner, idlocal, epoch }, some)
       await this.pastSlices({ owner, idlocal, epoch }, (slices) => slices.where('uid', 'in', some))
       for (const table of ['columns', 'slices'] as const) {
@@ -390,10 +390,10 @@ export class GridWriter extends GridReader {
   async addSlices({ owner, idlocal, epoch }: Epoch, slices: (SliceRef & { uid: string })[]): Promise<void> {
     await this.usage.grow(owner, { bytes: slices.reduce((sum, { bytes }) => sum + bytes, 0) })
     await this.referTo(owner, slices)
-    for (let k = 0; k < slices.length; k += BATCH) {
+    for (let k = 0; k < slices.length; k += BATCH_ROWS) {
       await breathe()
       const rows = slices
-        .slice(k, k + BATCH)
+        .slice(k, k + BATCH_ROWS)
         .map((slice) => ({ owner, idlocal, since: epoch, ...rowOf(slice) }))
       await this.db.insertInto('slices').values(rows).execute()
     }

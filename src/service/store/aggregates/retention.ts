@@ -13,7 +13,7 @@ const DAY = 24 * 3600 * 1000
 const FILES = 100
 const LOOKED_AT = 2000
 /** Versions of a file that are looked at. More are looked at by the next sweep. */
-const MOST = 100_000
+const MAX_VERSIONS = 100_000
 
 type Kept = Pick<VersionRow, 'version' | 'made_at' | 'kept_at'>
 type Rules = Pick<Limits, 'version_days' | 'versions' | 'daily_version_days'>
@@ -90,7 +90,7 @@ export async function expireVersions(engine: Engine, rules: Rules, now = Date.no
           .where('idlocal', '=', idlocal)
           .executeTakeFirst()
         if (!present) return []
-        const rows = await new VersionReader(db).list(owner, idlocal, undefined, MOST)
+        const rows = await new VersionReader(db).list(owner, idlocal, undefined, MAX_VERSIONS)
         return expiredVersions(rows, present.content_version, now, rules)
       })
       if (expired.length > 0)

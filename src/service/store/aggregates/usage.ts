@@ -28,7 +28,7 @@ export const NO_METADATA = '{}'
 const FRESH_MS = 2_000
 /** How long what was measured holds, with what was added since, in ms. */
 const MEASURED_MS = 1_000
-const MOST_KNOWN = 10_000
+const MAX_KNOWN = 10_000
 
 interface Known extends Usage {
   until: number
@@ -89,7 +89,7 @@ export class Quotas {
   }
 
   measured(owner: string, usage: Usage, isRefused: boolean): void {
-    if (this.known.size >= MOST_KNOWN) this.known.clear()
+    if (this.known.size >= MAX_KNOWN) this.known.clear()
     this.known.set(owner, { ...usage, until: performance.now() + MEASURED_MS, isRefused })
   }
 

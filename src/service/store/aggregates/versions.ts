@@ -6,7 +6,7 @@ import { type Epoch, rowOf, SLICE_FIELDS, type SliceRef, sliceOf } from './grids
 import type { UsageWriter } from './usage.ts'
 
 /** Rows per statement. */
-const BATCH = 1000
+const BATCH_ROWS = 1000
 
 export type VersionRow = Selectable<Schema['versions']>
 
@@ -206,8 +206,8 @@ export class VersionWriter extends VersionReader {
     unlessKept = false,
   ): Promise<number> {
     let removed = 0
-    for (let k = 0; k < versions.length; k += BATCH)
-      removed += await this.removeSome(owner, idlocal, versions.slice(k, k + BATCH), unlessKept)
+    for (let k = 0; k < versions.length; k += BATCH_ROWS)
+      removed += await this.removeSome(owner, idlocal, versions.slice(k, k + BATCH_ROWS), unlessKept)
     if (removed > 0) await this.prune(owner, idlocal)
     return removed
   }
@@ -263,11 +263,13 @@ export class VersionWriter extends VersionReader {
     const version = Math.min(0, ...(await this.draftsOf(owner, idlocal)).map((one) => one.version)) - 1
     await this.add({ ...row, version, epoch: version })
     const span = { owner, idlocal, since: version, until: version + 1 }
-    for (let k = 0; k < columns.length; k += BATCH)
+    for (let k = 0; k < columns.length; k += BATCH_ROWS)
       await this.db
         .insertInto('past_columns')
         .values(
-          columns.slice(k, k + BATCH).map(({ uid, name }, n) => ({ ...span, uid, name, position: k + n })),
+          columns
+            .slice(k, k + BATCH_ROWS)
+            .map(({ uid, name }, n) => ({ ...span, uid, name, position: k + n })),
         )
         .execute()
     const slices = columns.flatMap(({ uid, slices: own }) =>
@@ -278,10 +280,10 @@ export class VersionWriter extends VersionReader {
       owner,
       columns.flatMap(({ slices: own }) => own.map(({ blob }) => blob)),
     )
-    for (let k = 0; k < slices.length; k += BATCH)
+    for (let k = 0; k < slices.length; k += BATCH_ROWS)
       await this.db
         .insertInto('past_slices')
-        .values(slices.slice(k, k + BATCH))
+        .values(slices.slice(k, k + BATCH_ROWS))
         .execute()
     return version
   }
@@ -298,10 +300,10 @@ export class VersionWriter extends VersionReader {
       owner,
       slices.map(({ blob }) => blob),
     )
-    for (let k = 0; k < slices.length; k += BATCH)
+    for (let k = 0; k < slices.length; k += BATCH_ROWS)
       await this.db
         .insertInto('past_slices')
-        .values(slices.slice(k, k + BATCH).map((slice) => ({ ...rowOf(slice), ...span })))
+        .values(slices.slice(k, k + BATCH_ROWS).map((slice) => ({ ...rowOf(slice), ...span })))
         .execute()
   }
 

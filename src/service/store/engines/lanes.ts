@@ -2,7 +2,7 @@ import { Problem } from '../../../contract/errors.ts'
 
 /** Maximum number of waiting jobs per owner, and how long a job waits, in ms. */
 const QUEUE = 512
-const PATIENCE = 5_000
+const OWNER_WAIT_MS = 5_000
 
 interface Lane {
   running: number
@@ -45,7 +45,7 @@ export class Lanes {
         timer: setTimeout(() => {
           lane.waiting.splice(lane.waiting.indexOf(job), 1)
           reject(busy())
-        }, PATIENCE),
+        }, OWNER_WAIT_MS),
       }
       lane.waiting.push(job)
     })

@@ -21,7 +21,7 @@ import { Lanes } from './lanes.ts'
 const CONFLICT_TRIES = 30
 /** Waits before a transaction is repeated on a new connection, in ms. */
 const RECONNECT_WAITS = [50, 100, 200, 300, 300, 300]
-const CONNECT_TIMEOUT = 5_000
+const CONNECT_TIMEOUT_MS = 5_000
 /** How long a migration waits for a lock before it is tried again, in ms. */
 const MIGRATION_LOCK = 2_000
 /** The fraction of the pool that one owner may use. */
@@ -48,7 +48,7 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
     connectionString: url,
     max: limits.database_connections,
     types: types as never,
-    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     application_name: 'gridline',
   })

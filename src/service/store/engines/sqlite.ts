@@ -69,7 +69,7 @@ export function openDatabase(file: string): Database {
 }
 
 const READERS = 4
-const GROUP = 256
+const MAX_GROUP_WRITES = 256
 const STATEMENTS = 300
 
 /**
@@ -342,7 +342,7 @@ class WriteQueue {
   private async drain(): Promise<void> {
     // Wait one turn of the event loop, so that concurrent requests join the first group.
     await new Promise(setImmediate)
-    while (this.waiting.length > 0) await this.commit(this.waiting.splice(0, GROUP))
+    while (this.waiting.length > 0) await this.commit(this.waiting.splice(0, MAX_GROUP_WRITES))
     this.running = undefined
   }
 

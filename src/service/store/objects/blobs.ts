@@ -54,11 +54,11 @@ export function nameOf({ owner, hash }: BlobRef): string {
 
 const PIECE = 256 * 1024
 /** Bytes up to this size are in the row of their object. */
-const IN_ROW = 16 * 1024
+const MAX_INLINE_BYTES = 16 * 1024
 /** Bytes of all that are put together up to which they are stored with the row that refers to them. */
 const CARRIED = 64 * 1024
 /** Minimum age of a collected object, in ms: younger ones may belong to a running upload or read. */
-const GRACE = 24 * 3600 * 1000
+const GRACE_MS = 24 * 3600 * 1000
 /** Objects stored within this time count as new, in ms. */
 const FRESH = 3600 * 1000
 
@@ -72,7 +72,7 @@ export class StoredBlobs implements Blobs {
     private readonly engine: Transactions,
     private readonly places: Places,
     private readonly claims = new Set<Claim>(),
-    private readonly inRow = IN_ROW,
+    private readonly inRow = MAX_INLINE_BYTES,
   ) {}
 
   async put(owner: string, bytes: Uint8Array): Promise<BlobRef> {
@@ -226,7 +226,7 @@ export class StoredBlobs implements Blobs {
     return found
   }
 
-  async collect(grace = GRACE, now = Date.now()): Promise<number> {
+  async collect(grace = GRACE_MS, now = Date.now()): Promise<number> {
     await this.touch(now)
     let removed = 0
     for (let after = { owner: '', key: '' }; ; ) {
@@ -238,7 +238,7 @@ export class StoredBlobs implements Blobs {
           .where(sql<boolean>`(owner, key) > (${from.owner}, ${from.key})`)
           .orderBy('owner')
           .orderBy('key')
-          .limit(BATCH)
+          .limit(BATCH_ROWS)
           .execute(),
       )
       const old = rows.filter(({ changed_at }) => changed_at < now - grace)
@@ -261,7 +261,7 @@ export class StoredBlobs implements Blobs {
           removed += await this.remove(owner, homes, (db) => removeUnused(db, owner, some, now - grace))
         }
       }
-      if (rows.length < BATCH) return removed
+      if (rows.length < BATCH_ROWS) return removed
       after = rows.at(-1)!
     }
   }
@@ -269,8 +269,8 @@ export class StoredBlobs implements Blobs {
   /** Makes objects of running uploads count as new, however long the uploads take. */
   private async touch(changed_at: number): Promise<void> {
     for (const { owner, keys } of this.claims)
-      for (let all = [...keys], k = 0; k < all.length; k += BATCH) {
-        const some = all.slice(k, k + BATCH)
+      for (let all = [...keys], k = 0; k < all.length; k += BATCH_ROWS) {
+        const some = all.slice(k, k + BATCH_ROWS)
         await this.engine.write([owner], (db) =>
           db
             .updateTable('objects')
@@ -427,7 +427,7 @@ export class BatchedBlobs implements BlobReader {
 }
 
 /** Objects looked at in one transaction, and removed. */
-const BATCH = 500
+const BATCH_ROWS = 500
 const REMOVED = 50
 
 /** The tables whose rows refer to blobs of their owner. */
@@ -562,9 +562,9 @@ export async function refer(db: Db, owner: string, refs: readonly BlobRef[]): Pr
   const byHash = new Map<string, BlobRef>()
   for (const ref of refs) if (!byHash.get(ref.hash)?.fresh) byHash.set(ref.hash, ref)
   const all = [...byHash.values()]
-  for (let k = 0; k < all.length; k += BATCH) {
+  for (let k = 0; k < all.length; k += BATCH_ROWS) {
     await breathe()
-    await referSome(db, owner, all.slice(k, k + BATCH))
+    await referSome(db, owner, all.slice(k, k + BATCH_ROWS))
   }
 }
 

@@ -85,7 +85,7 @@ function packedPart(text: Uint8Array): Promise<Buffer | undefined> {
 export type StreamPiece = Uint8Array | { blob: Buffer; size: number }
 
 /** Longest text of an uncompressed part of a stream. */
-const LONGEST_STORED = 65_536
+const MAX_STORED = 65_536
 
 /** A Brotli stream of texts and of what is packed already, which is not unpacked for it. */
 export async function* brotliStream(pieces: AsyncIterable<StreamPiece>): AsyncGenerator<Uint8Array> {
@@ -105,8 +105,8 @@ export async function* brotliStream(pieces: AsyncIterable<StreamPiece>): AsyncGe
 
 /** Uncompressed meta-blocks (RFC 7932, section 9.2): not the last one, their length minus 1 in 16 bits, and the text. */
 function* stored(text: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < text.length; at += LONGEST_STORED) {
-    const part = text.subarray(at, at + LONGEST_STORED)
+  for (let at = 0; at < text.length; at += MAX_STORED) {
+    const part = text.subarray(at, at + MAX_STORED)
     const header = ((part.length - 1) << 3) | (1 << 19)
     yield Buffer.of(header & 0xff, (header >> 8) & 0xff, (header >> 16) & 0xff)
     yield part

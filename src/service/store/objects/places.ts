@@ -12,7 +12,7 @@ import { STATES } from './states.ts'
 export const IN_DATABASE = 'sql'
 
 /** How often a server looks where new bytes go, in ms: `gridline admin blobs move` changes it. */
-const LOOK = 5_000
+const POLL_MS = 5_000
 
 /** Objects that are counted in one step. */
 const MEASURED = 2_000
@@ -185,7 +185,7 @@ export class Places {
   /** Where new bytes go. */
   async current(): Promise<Place> {
     const now = performance.now()
-    if (this.known && now - this.known.since < LOOK) return this.known.place
+    if (this.known && now - this.known.since < POLL_MS) return this.known.place
     const row = await this.engine.read((db) =>
       db.selectFrom('blob_stores').select('id').where('is_current', '=', 1).executeTakeFirst(),
     )

@@ -6,7 +6,7 @@ import { type Environment, notAPlace, type ObjectStore } from './object-store.ts
 /** Attempts of one request, and waits between them, in ms. */
 const WAITS = [100, 400, 1600]
 /** How long a request may take, in ms. */
-const PATIENCE = 30_000
+const REQUEST_TIMEOUT_MS = 30_000
 
 /** A client that signs requests: that of aws4fetch. */
 interface Signer {
@@ -151,7 +151,7 @@ export class S3Objects implements ObjectStore {
       headers: { ...traceHeaders(), ...headers },
       body,
     })
-    return fetch(request, { signal: AbortSignal.timeout(PATIENCE), redirect: 'manual' })
+    return fetch(request, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS), redirect: 'manual' })
   }
 
   /** Runs `work` again after failures that may pass. */

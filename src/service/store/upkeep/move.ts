@@ -19,7 +19,7 @@ export interface MoveOptions {
 }
 
 /** Objects looked at together. */
-const BATCH = 200
+const BATCH_OBJECTS = 200
 /** Servers learn where new bytes go within less, in ms. */
 const SETTLING = 6_000
 
@@ -54,7 +54,7 @@ export async function moveBlobs(
           .where('place', 'not in', ['', place])
           .orderBy('owner')
           .orderBy('key')
-          .limit(BATCH)
+          .limit(BATCH_OBJECTS)
           .execute(),
       )
       for (const row of rows) {
@@ -72,7 +72,7 @@ export async function moveBlobs(
         }
       }
       const last = rows.at(-1)
-      if (rows.length < BATCH || !last) break
+      if (rows.length < BATCH_OBJECTS || !last) break
       after = last
     }
     // Servers learn within seconds that new bytes go elsewhere.

@@ -30,7 +30,7 @@ export interface Verified {
   damage: Damage[]
 }
 
-const BATCH = 200
+const BATCH_ROWS = 200
 
 /**
  * Verifies all stored data: the engine's pages, folders, the checksums of all blobs and tail rows, and the consistency
@@ -82,7 +82,7 @@ async function verifyBlobs({ engine, blobs }: Store, found: Verified): Promise<S
         .where(sql<boolean>`(owner, key) > (${from.owner}, ${from.key})`)
         .orderBy('owner')
         .orderBy('key')
-        .limit(BATCH)
+        .limit(BATCH_ROWS)
         .execute(),
     )
     for (const row of rows) {
@@ -99,7 +99,7 @@ async function verifyBlobs({ engine, blobs }: Store, found: Verified): Promise<S
         bad.add(nameOf(row))
       }
     }
-    if (rows.length < BATCH) return bad
+    if (rows.length < BATCH_ROWS) return bad
   }
 }
 
@@ -132,14 +132,14 @@ async function* allFiles({ engine }: Store): AsyncGenerator<FileRow> {
         )
         .orderBy('owner')
         .orderBy('idlocal')
-        .limit(BATCH)
+        .limit(BATCH_ROWS)
         .execute(),
     )
     for (const row of rows) {
       after = row
       yield row
     }
-    if (rows.length < BATCH) return
+    if (rows.length < BATCH_ROWS) return
   }
 }
 
@@ -247,7 +247,7 @@ async function verifyVersions(
   const seen = new Set<string>()
   for (let before: number | undefined; ; ) {
     const from = before
-    const rows = await store.read(({ versions }) => versions.list(owner, idlocal, from, BATCH))
+    const rows = await store.read(({ versions }) => versions.list(owner, idlocal, from, BATCH_ROWS))
     const drafts =
       from === undefined ? await store.read(({ versions }) => versions.draftsOf(owner, idlocal)) : []
     for (const row of [...drafts, ...rows]) {
@@ -303,7 +303,7 @@ async function verifyVersions(
         if ((lengths.get(uid) ?? appended) < least)
           say(`${what}: column ${name} has ${lengths.get(uid) ?? appended} rows, expected ${least}`)
     }
-    if (rows.length < BATCH) return
+    if (rows.length < BATCH_ROWS) return
   }
 }
 

@@ -8,10 +8,10 @@ import { GridHeld } from './request.ts'
 /** Tail size beyond which appends wait for the fold. */
 const FULL_BYTES = 8 * FOLD_BYTES
 /** How long an append waits for another server that changes columns, and how often it looks, in ms. */
-const PATIENCE = 20_000
-const LOOK = 25
+const LOCK_TIMEOUT_MS = 20_000
+const POLL_MS = 25
 /** Appends in one transaction. */
-const GROUP = 1024
+const MAX_GROUP_APPENDS = 1024
 
 interface Waiting {
   append: Append
@@ -71,11 +71,11 @@ export class AppendQueue {
     this.running.add(scope)
     for (let list = this.waiting.get(scope); list?.length; list = this.waiting.get(scope)) {
       // Wait while more appends arrive in each turn of the event loop: they share the commit.
-      for (let before = 0; before < list.length && list.length < GROUP; ) {
+      for (let before = 0; before < list.length && list.length < MAX_GROUP_APPENDS; ) {
         before = list.length
         await new Promise(setImmediate)
       }
-      await this.commit(list.splice(0, GROUP))
+      await this.commit(list.splice(0, MAX_GROUP_APPENDS))
     }
     this.waiting.delete(scope)
     this.running.delete(scope)
@@ -122,9 +122,9 @@ export class AppendQueue {
       const { result, error } = outcomes[k]
       if (result) one.resolve(result)
       else if (!(error instanceof GridHeld)) one.reject(error)
-      else if (performance.now() - one.since > PATIENCE)
+      else if (performance.now() - one.since > LOCK_TIMEOUT_MS)
         one.reject(new Problem('overloaded', 'a change of the columns of this grid takes too long'))
-      else setTimeout(() => this.enqueue(one), LOOK)
+      else setTimeout(() => this.enqueue(one), POLL_MS)
     }
     const { fid } = list[0].append
     if (tailBytes > FULL_BYTES) this.hold(fid, () => this.fold(fid)).catch(nothing)

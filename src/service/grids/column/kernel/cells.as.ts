@@ -5,12 +5,12 @@
  */
 
 /** Memory: behind the constants of this file, the results, the numbers of rows, the text. */
-export const MOST_VALUES: i32 = 65_536
+export const MAX_VALUES: i32 = 65_536
 export const HASHES: i32 = 1024
-export const LIST: i32 = HASHES + MOST_VALUES * 8
-export const STARTS: i32 = LIST + MOST_VALUES * 4
-export const ENDS: i32 = STARTS + MOST_VALUES * 4
-export const TEXT: i32 = ENDS + MOST_VALUES * 4
+export const LIST: i32 = HASHES + MAX_VALUES * 8
+export const STARTS: i32 = LIST + MAX_VALUES * 4
+export const ENDS: i32 = STARTS + MAX_VALUES * 4
+export const TEXT: i32 = ENDS + MAX_VALUES * 4
 
 /** Where the text was left. */
 export let stop: i32 = 0
@@ -235,7 +235,7 @@ export function match(at: i32, to: i32, row: i32, most: i32): i32 {
 }
 
 /** Digits of integers that are compared: as numbers, they are exact. */
-const MOST_DIGITS: i32 = 15
+const MAX_DIGITS: i32 = 15
 
 /** Whether all values of the text are integers of a few digits, each greater than the one before: 1 or 0. */
 export function ascends(at: i32, to: i32): i32 {
@@ -253,7 +253,7 @@ export function ascends(at: i32, to: i32): i32 {
       value = value * 10 + (c - ZERO)
       c = <i32>load<u8>(++i)
     }
-    if (i == first || i - first > MOST_DIGITS || (c > BLANK && c != COMMA)) return 0
+    if (i == first || i - first > MAX_DIGITS || (c > BLANK && c != COMMA)) return 0
     if (isNegative) value = -value
     if (value <= last) return 0
     last = value

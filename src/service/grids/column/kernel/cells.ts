@@ -16,18 +16,18 @@ interface Exports {
 }
 
 /** The places in memory that cells.as.ts names. */
-const MOST_VALUES = 65_536
+const MAX_VALUES = 65_536
 const HASHES = 1024
-const LIST = HASHES + MOST_VALUES * 8
-const STARTS = LIST + MOST_VALUES * 4
-const ENDS = STARTS + MOST_VALUES * 4
-const TEXT = ENDS + MOST_VALUES * 4
+const LIST = HASHES + MAX_VALUES * 8
+const STARTS = LIST + MAX_VALUES * 4
+const ENDS = STARTS + MAX_VALUES * 4
+const TEXT = ENDS + MAX_VALUES * 4
 
 /** Commas after each text: what is read 16 bytes at a time, and the end of the last value. */
 const PADDING = Buffer.alloc(48, ',')
 /** Memory that is kept for the next reader, and the most that one has. Longer texts are read without. */
 const KEPT_BYTES = 16 * 1024 * 1024
-const MOST_BYTES = 64 * 1024 * 1024
+const MAX_BYTES = 64 * 1024 * 1024
 /** Bytes of values that are written in another way before they are hashed. */
 const PIECE_BYTES = 1024 * 1024
 
@@ -79,7 +79,7 @@ export class CellReader {
   private readonly bytes: Buffer | undefined
   private readonly words: Int32Array | undefined
   /** The hashes of the last text. */
-  private found = new RowHashes(MOST_VALUES)
+  private found = new RowHashes(MAX_VALUES)
 
   private constructor(private readonly kernel: { exports: Exports; memory: ArrayBuffer } | undefined) {
     if (!kernel) return
@@ -91,7 +91,7 @@ export class CellReader {
   /** `most`: bytes of the longest text. Call `release` when all is read. */
   static open(most: number): CellReader {
     const bytes = TEXT + most + PIECE_BYTES * 2 + PADDING.length
-    if (ValueKernel.use === 'never' || bytes > MOST_BYTES) return new CellReader(undefined)
+    if (ValueKernel.use === 'never' || bytes > MAX_BYTES) return new CellReader(undefined)
     if (kept && kept.memory.byteLength >= bytes) {
       const reader = new CellReader(kept)
       kept = undefined
@@ -133,7 +133,7 @@ export class CellReader {
     let missing = -1
     let count = 0
     for (let from = TEXT; from < end; from = exports.stop.value) {
-      const more = exports.hashes(from, end, MOST_VALUES)
+      const more = exports.hashes(from, end, MAX_VALUES)
       if (exports.odd.value === 1 && !isCanonical) return undefined
       if (missing < 0 && exports.missing.value >= 0) missing = count + exports.missing.value
       this.take(count, more)
@@ -199,7 +199,7 @@ export class CellReader {
     const end = this.put(text)
     this.bytes!.set(next, STARTS)
     this.bytes!.set(accepts, ENDS)
-    const count = exports.match(TEXT, end, 0, Math.min(most + 1, MOST_VALUES))
+    const count = exports.match(TEXT, end, 0, Math.min(most + 1, MAX_VALUES))
     if (count > most) return undefined
     const first = LIST >> 2
     return Array.from(this.words!.subarray(first, first + count))
@@ -225,8 +225,8 @@ export class CellReader {
     }
     this.put(text)
     const { exports } = this.kernel
-    for (let from = 0, at = TEXT, row = 0; from < rows.length; from += MOST_VALUES) {
-      const count = Math.min(MOST_VALUES, rows.length - from)
+    for (let from = 0, at = TEXT, row = 0; from < rows.length; from += MAX_VALUES) {
+      const count = Math.min(MAX_VALUES, rows.length - from)
       for (let k = 0; k < count; k++) this.words![(LIST >> 2) + k] = rows[from + k]
       exports.find(at, row, count)
       for (let k = 0; k < count; k++) {
@@ -277,7 +277,7 @@ export function canonicalValue(json: string, asText: boolean): string {
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i
 
 /** Digits that an exponent is written out to. */
-const MOST_DIGITS = 400
+const MAX_DIGITS = 400
 
 /** `1.50` → `1.5`, `1e3` → `1000`, `-0` → `0`. All digits stay. */
 export function canonicalNumber(text: string): string {
@@ -289,7 +289,7 @@ export function canonicalNumber(text: string): string {
   if (/^0*$/.test(digits)) return '0'
   // The point is behind this many digits.
   const point = digits.length - fraction.length + shift
-  if (Math.abs(point) > MOST_DIGITS) {
+  if (Math.abs(point) > MAX_DIGITS) {
     const short = digits.replace(/0+$/, '')
     return `${sign}${short}e${point - short.length}`
   }

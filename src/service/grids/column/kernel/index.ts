@@ -23,33 +23,33 @@ interface Exports {
 /** The places in memory that values.as.ts names. */
 const COLUMNS = 2048
 const COLUMN_BYTES = 32
-const MOST_COLUMNS = 64
+const MAX_COLUMNS = 64
 const LIST = 4096
-const MOST_ROWS = 4096
-const BEFORE = LIST + MOST_ROWS * 4
+const MAX_ROWS = 4096
+const BEFORE = LIST + MAX_ROWS * 4
 const BEFORE_BYTES = 16_384
 const OUT = BEFORE + BEFORE_BYTES
 const OUT_BYTES = 131_072
 const TEXTS = OUT + OUT_BYTES + 64
-const MOST_KNOWN = 4096
+const MAX_KNOWN = 4096
 const KNOWN_BYTES = 64
 const PLACES = 8192
 const KNOWN = 4096
-const LENGTHS = KNOWN + MOST_KNOWN * KNOWN_BYTES + 16
-const TABLE = LENGTHS + MOST_KNOWN * 4
-const MOST_VALUES = 16_384
+const LENGTHS = KNOWN + MAX_KNOWN * KNOWN_BYTES + 16
+const TABLE = LENGTHS + MAX_KNOWN * 4
+const MAX_VALUES = 16_384
 const RESULTS = TABLE + PLACES * 4
-const STARTS = RESULTS + MOST_VALUES * 8
-const ENDS = STARTS + MOST_VALUES * 4
-const TEXT = ENDS + MOST_VALUES * 4
+const STARTS = RESULTS + MAX_VALUES * 8
+const ENDS = STARTS + MAX_VALUES * 4
+const TEXT = ENDS + MAX_VALUES * 4
 
 /** Commas after each text: what is read 16 bytes at a time, and the end of the last value. */
 const PADDING = Buffer.alloc(48, ',')
 /** Longest texts that are read with a kernel, and memory of one. */
-const MOST_TEXT_BYTES = 4 * 1024 * 1024
-const MOST_BYTES = 32 * 1024 * 1024
+const MAX_TEXT_BYTES = 4 * 1024 * 1024
+const MAX_BYTES = 32 * 1024 * 1024
 /** Kernels at once, and those that are kept for the next request. */
-const MOST_KERNELS = 16
+const MAX_KERNELS = 16
 const KEPT_KERNELS = 2
 /** Fewer rows are read without: it would take longer to begin. */
 const WORTH_ROWS = 2000
@@ -106,7 +106,7 @@ export class ValueKernel {
     const { before, after, separator = -1 } = plain
     const room = most + PADDING.length
     const prefix = before.reduce((sum, { length }) => sum + length, 0)
-    if (before.length === 0 || before.length > MOST_COLUMNS || prefix + 16 > BEFORE_BYTES) return undefined
+    if (before.length === 0 || before.length > MAX_COLUMNS || prefix + 16 > BEFORE_BYTES) return undefined
     const kernel = ValueKernel.acquire(rows, most, TEXTS + before.length * room)
     if (!kernel) return undefined
     kernel.textBytes = room
@@ -134,7 +134,7 @@ export class ValueKernel {
 
   private static acquire(rows: number, most: number, bytes: number): ValueKernel | undefined {
     const isWorth = ValueKernel.use === 'always' || (ValueKernel.use === 'large' && rows >= WORTH_ROWS)
-    if (!isWorth || inUse >= MOST_KERNELS || most > MOST_TEXT_BYTES || bytes > MOST_BYTES) return undefined
+    if (!isWorth || inUse >= MAX_KERNELS || most > MAX_TEXT_BYTES || bytes > MAX_BYTES) return undefined
     const known = idle.findIndex((one) => one.bytes.length >= bytes)
     const [kernel = ValueKernel.made(bytes)] = known < 0 ? [] : idle.splice(known, 1)
     if (kernel) inUse++
@@ -169,7 +169,7 @@ export class ValueKernel {
   }
 
   /** Rows that are written with one list. */
-  static readonly mostRows = MOST_ROWS
+  static readonly mostRows = MAX_ROWS
 
   /** Sets the `k`th row of the list. All columns must have texts with these rows. */
   list(k: number, row: number): void {

@@ -7,27 +7,27 @@
 /** Memory of `rows`: behind the constants of this file, the columns, the numbers of the rows, what is before each cell, the output, the texts. */
 export const COLUMNS: i32 = 2048
 export const COLUMN_BYTES: i32 = 32
-export const MOST_COLUMNS: i32 = 64
+export const MAX_COLUMNS: i32 = 64
 export const LIST: i32 = 4096
-export const MOST_ROWS: i32 = 4096
-export const BEFORE: i32 = LIST + MOST_ROWS * 4
+export const MAX_ROWS: i32 = 4096
+export const BEFORE: i32 = LIST + MAX_ROWS * 4
 export const BEFORE_BYTES: i32 = 16_384
 export const OUT: i32 = BEFORE + BEFORE_BYTES
 export const OUT_BYTES: i32 = 131_072
 export const TEXTS: i32 = OUT + OUT_BYTES + 64
 
 /** Memory of `doubles` and `codes`: texts that are known, the results, one text of a column. */
-export const MOST_KNOWN: i32 = 4096
+export const MAX_KNOWN: i32 = 4096
 export const KNOWN_BYTES: i32 = 64
 export const PLACES: i32 = 8192
 export const KNOWN: i32 = 4096
-export const LENGTHS: i32 = KNOWN + MOST_KNOWN * KNOWN_BYTES + 16
-export const TABLE: i32 = LENGTHS + MOST_KNOWN * 4
-export const MOST_VALUES: i32 = 16_384
+export const LENGTHS: i32 = KNOWN + MAX_KNOWN * KNOWN_BYTES + 16
+export const TABLE: i32 = LENGTHS + MAX_KNOWN * 4
+export const MAX_VALUES: i32 = 16_384
 export const RESULTS: i32 = TABLE + PLACES * 4
-export const STARTS: i32 = RESULTS + MOST_VALUES * 8
-export const ENDS: i32 = STARTS + MOST_VALUES * 4
-export const TEXT: i32 = ENDS + MOST_VALUES * 4
+export const STARTS: i32 = RESULTS + MAX_VALUES * 8
+export const ENDS: i32 = STARTS + MAX_VALUES * 4
+export const TEXT: i32 = ENDS + MAX_VALUES * 4
 
 /** Results of the last call: where the text was left; whether a value or row that is not plain follows. */
 export let stop: i32 = 0
@@ -274,7 +274,7 @@ export function doubles(from: i32, to: i32): i32 {
   let n = 0
   let i = from
   odd = 0
-  while (n < MOST_VALUES) {
+  while (n < MAX_VALUES) {
     stop = i
     i = skipBlanks(i)
     if (i >= to) {
@@ -317,7 +317,7 @@ export function doubles(from: i32, to: i32): i32 {
     n++
     i = skipBlanks(i) + 1
   }
-  if (n == MOST_VALUES) stop = i
+  if (n == MAX_VALUES) stop = i
   return n
 }
 
@@ -366,13 +366,13 @@ export function forget(): void {
 
 /**
  * The values in [from, to) as numbers of known texts, to RESULTS, as i32: −1 for null. Texts become known until there are
- * MOST_KNOWN of them. −2 for all others, whose bytes are [STARTS, ENDS). Returns how many; stops when the results are
+ * MAX_KNOWN of them. −2 for all others, whose bytes are [STARTS, ENDS). Returns how many; stops when the results are
  * full. `multiplier` is odd and random: who chooses texts does not choose their places.
  */
 export function codes(from: i32, to: i32, multiplier: i32): i32 {
   let n = 0
   let i = skipBlanks(from)
-  while (n < MOST_VALUES && i < to) {
+  while (n < MAX_VALUES && i < to) {
     const end = endOf(i)
     let code = -2
     if (<i32>load<u8>(i) == LETTER_N) code = -1
@@ -390,7 +390,7 @@ export function codes(from: i32, to: i32, multiplier: i32): i32 {
 }
 
 /** Places that are looked at. */
-const MOST_TRIES: i32 = 8
+const MAX_TRIES: i32 = 8
 
 function codeOf(at: i32, length: i32, multiplier: i32): i32 {
   let hash = length
@@ -398,10 +398,10 @@ function codeOf(at: i32, length: i32, multiplier: i32): i32 {
   for (; k + 4 <= length; k += 4) hash = ((hash ^ load<i32>(at + k)) * multiplier) ^ (hash >>> 15)
   for (; k < length; k++) hash = (hash ^ <i32>load<u8>(at + k)) * multiplier
   let place = (hash ^ (hash >>> 15)) & (PLACES - 1)
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const code = load<i32>(TABLE + (place << 2)) - 1
     if (code < 0) {
-      if (known == MOST_KNOWN) return -2
+      if (known == MAX_KNOWN) return -2
       const text = KNOWN + known * KNOWN_BYTES
       for (k = 0; k < length; k++) store<u8>(text + k, load<u8>(at + k))
       store<i32>(LENGTHS + (known << 2), length)
