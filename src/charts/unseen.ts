@@ -95,7 +95,12 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
       ]
     }
     case 'sankey':
-      return [[[trace.link?.source, trace.link?.target, trace.link?.value], 'both ends and a value']]
+      return [
+        [
+          [trace.link?.source, trace.link?.target, trace.link?.value],
+          listOf(trace.link?.value).length > 0 ? 'both ends and a value' : 'both ends',
+        ],
+      ]
     case 'bar':
       if (layout.meta?.chart === 'dumbbell') return axis('x', x)
       if (listOf(trace.base).length > 0) return [[[trace.base, trace.y], 'both ends'], ...axis('x', x)]
@@ -206,9 +211,7 @@ export function unseenIn({ data, layout }: Figure): { unseen: string[]; remarks:
       const axis = layout[`${letter}axis${String(trace[`${letter}axis`] ?? letter).slice(1)}`]
       // Of a histogram, a bin without values has no bar.
       if (axis?.type === 'log' && !(layout.meta?.chart === 'histogram' && letter === 'y'))
-        notAbove += Array.from(listOf(trace[letter])).filter(
-          (value) => typeof value === 'number' && value <= 0,
-        ).length
+        notAbove += countNotAbove(trace, letter)
       countCut(trace[letter], axis, spec?.options, cut)
     }
   }
@@ -242,6 +245,14 @@ export function unseenIn({ data, layout }: Figure): { unseen: string[]; remarks:
         : [`${counted(zeros, 'missing value')} ${zeros === 1 ? 'is' : 'are'} drawn as zero`]),
     ],
   }
+}
+
+/** Values that are not above zero, of rows that have a place on the other axis. */
+function countNotAbove(trace: Attributes, letter: 'x' | 'y'): number {
+  const [values, others] = [listOf(trace[letter]), listOf(trace[letter === 'x' ? 'y' : 'x'])]
+  return Array.from(values).filter(
+    (value, k) => typeof value === 'number' && value <= 0 && !(k < others.length && isMissing(others[k])),
+  ).length
 }
 
 /** Places of a map of own regions that are none of them. */

@@ -283,7 +283,11 @@ it.each([
     ['Mon', 'Tue', 'Wed', 'Sun'],
   ],
   // In the order of the rows: a year that begins in July, one that goes back, and labels without an order.
-  [['Jul', 'Oct', 'Jan', 'Apr'], undefined],
+  [['Jul', 'Sep', 'Nov', 'Jan', 'Mar', 'May'], undefined],
+  [['1.8.0', '1.9.0', '1.10.0', '1.11.0'], undefined],
+  [['8 am', '10 am', '12 pm', '1 pm'], undefined],
+  [['500 g', '1 kg', '2 kg'], undefined],
+  [['1 day', '1-7 days', '1-4 weeks'], undefined],
   [['2024', '2023', '2022'], undefined],
   [['Mars', 'Jupiter', 'May'], undefined],
 ])('labels %j have the order %j, and so have the points of their lines', (x, order) => {
@@ -364,6 +368,20 @@ it('a table on a phone has shorter numbers, not cut ones', () => {
     expect.stringMatching(/^1\.2.*B$/),
     '1.5',
     expect.any(String),
+  ])
+})
+
+it('a radar of months is in their order, and its line ends where it begins', () => {
+  const radar = {
+    type: 'scatterpolar',
+    mode: 'lines+markers',
+    theta: ['Mar', 'Jul', 'Jan', 'Nov'],
+    r: [1, 2, 3, 4],
+  }
+  const { data } = drawnOf([radar], { meta: { chart: 'radar' }, polar: {} })
+  expect([data[0].theta, data[0].r]).toEqual([
+    ['Jan', 'Mar', 'Jul', 'Nov', 'Jan'],
+    [3, 1, 2, 4, 3],
   ])
 })
 

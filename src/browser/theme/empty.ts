@@ -27,7 +27,11 @@ export function sayEmpty(draft: Draft): void {
       ? { type: 'scatter', x: [], y: [] }
       : trace,
   )
-  if (shown.length > 0) return
+  if (shown.length === 0) showEmpty(layout)
+}
+
+/** Says in the middle of the plot that it has no values. */
+export function showEmpty(layout: Attributes): void {
   annotate(layout, {
     name: 'gridline-empty',
     text: 'no values to show',

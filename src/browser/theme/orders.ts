@@ -4,8 +4,12 @@ import { type Attributes, type Draft, labelsOf } from './draft.ts'
 
 const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
 const DAYS = 'mon tue wed thu fri sat sun'.split(' ')
-/** Numbers of a label. Beside the first one, a hyphen is a dash: `10-19`. */
+/** Numbers of a label. */
 const NUMBERS = /\d+(?:\.\d+)?/g
+/** One number, or a range, with a unit: `10-19 kg`, `80+`, `<5`. */
+const NUMBER = /^([<>≤≥]?)\s*(-?\d[\d,]*(?:\.\d+)?)(?:\s*(?:-|–|to)\s*(\d[\d,]*(?:\.\d+)?))?\s*(\+?)\s*(\D*)$/
+/** Labels, at least, for months or days to begin with another one than the first. */
+const MIN_ROUND = 5
 
 /** Where a label stands among others of its kind; undefined for one without an order of its own. */
 function rankOf(label: string): { kind: string; places: number[] } | undefined {
@@ -23,14 +27,19 @@ function rankOf(label: string): { kind: string; places: number[] } | undefined {
   if (isName && day >= 0 && 'monday tuesday wednesday thursday friday saturday sunday'.includes(word))
     return { kind: 'day', places: [day] }
   if (/^[qh]\d(?:\s|$)/.test(text)) return { kind: 'part', places: [numbers[1] ?? 0, numbers[0]] }
-  if (!/^[<>≤≥+-]?\s*\d/.test(text)) return undefined
-  const first = text.startsWith('-') ? -numbers[0] : numbers[0]
-  const beside = /^[<≤]/.test(text)
+  const found = NUMBER.exec(text)
+  // Hours have an order that their numbers do not have.
+  if (!found || /^[ap]\.?m\b/.test(found[5])) return undefined
+  const [, sign, from, to, plus, unit] = found
+  const [first, last] = [from, to].map((number) => Number(number?.replaceAll(',', '')))
+  const beside = /[<≤]/.test(sign)
     ? -1
-    : /^[>≥]|\d\s*\+/.test(text)
+    : sign !== '' || plus !== ''
       ? Number.POSITIVE_INFINITY
-      : (numbers[1] ?? 0)
-  return { kind: 'number', places: [first, beside] }
+      : Number.isNaN(last)
+        ? 0
+        : last
+  return { kind: `number ${unit.trim()}`, places: [first, beside] }
 }
 
 /** Labels in the order that they have of themselves: months, days, quarters, classes of numbers. Undefined for others. */
@@ -49,7 +58,8 @@ function naturalOrder(labels: readonly string[]): string[] | undefined {
 
 /** Whether labels are in an order, or backwards, or, of months and days, from any of them on: a year can begin in July. */
 function isInOrder(labels: readonly string[], order: readonly string[]): boolean {
-  const isRound = labels.every((label) => label === NO_LABEL || !/\d/.test(label))
+  const isRound =
+    labels.length >= MIN_ROUND && labels.every((label) => label === NO_LABEL || !/\d/.test(label))
   const places = labels.filter((label) => label !== NO_LABEL).map((label) => order.indexOf(label))
   const breaks = places.filter((place, k) => k > 0 && place !== places[k - 1] + 1)
   const isBackwards = places.every((place, k) => k === 0 || place === places[k - 1] - 1)
@@ -60,29 +70,36 @@ function isInOrder(labels: readonly string[], order: readonly string[]): boolean
   )
 }
 
+/** The order of some labels, if they are not in it. */
+export function missingOrder(labels: readonly string[] | undefined): string[] | undefined {
+  const order = labels && naturalOrder(labels)
+  return order && !isInOrder(labels, order) ? order : undefined
+}
+
 /** Labels that have an order of their own are in it, whatever the order of the rows: so are the points of lines. */
 export function orderLabels({ data, layout }: Draft): void {
-  const axis = layout.xaxis
-  if (axis?.type !== 'category' || axis.categoryorder !== undefined) return
-  const labels = labelsOf(data.map(({ x }) => x))
-  const order = labels && naturalOrder(labels)
-  if (!labels || !order || isInOrder(labels, order)) return
-  for (const key of Object.keys(layout))
-    if (/^xaxis\d*$/.test(key) && layout[key]?.type === 'category')
-      layout[key] = { ...layout[key], categoryorder: 'array', categoryarray: order }
-  for (const [k, trace] of data.entries())
-    if (/^scatter/.test(trace.type ?? 'scatter') && String(trace.mode).includes('lines'))
-      data[k] = inOrder(trace, order)
+  for (const letter of ['x', 'y'] as const) {
+    const axis = layout[`${letter}axis`]
+    if (axis?.type !== 'category' || axis.categoryorder !== undefined) continue
+    const order = missingOrder(labelsOf(data.map((trace) => trace[letter])))
+    if (!order) continue
+    for (const key of Object.keys(layout))
+      if (key.replace(/\d+$/, '') === `${letter}axis` && layout[key]?.type === 'category')
+        layout[key] = { ...layout[key], categoryorder: 'array', categoryarray: order }
+    for (const [k, trace] of data.entries())
+      if (/^scatter/.test(trace.type ?? 'scatter') && String(trace.mode).includes('lines'))
+        data[k] = inOrder(trace, order, letter)
+  }
 }
 
 /** A trace whose points are in the order of their labels. */
-function inOrder(trace: Attributes, order: readonly string[]): Attributes {
-  const labels = [...listOf(trace.x)].map((label) => order.indexOf(String(label)))
+export function inOrder(trace: Attributes, order: readonly string[], key: 'x' | 'y' | 'theta'): Attributes {
+  const labels = [...listOf(trace[key])].map((label) => order.indexOf(String(label)))
   const rows = [...labels.keys()].sort((a, b) => labels[a] - labels[b] || a - b)
   return Object.fromEntries(
-    Object.entries(trace).map(([key, value]) => {
+    Object.entries(trace).map(([name, value]) => {
       const list = listOf(value)
-      return [key, list.length === labels.length ? rows.map((row) => list[row]) : value]
+      return [name, list.length === labels.length ? rows.map((row) => list[row]) : value]
     }),
   )
 }

@@ -20,6 +20,8 @@ const NARROW_BELOW_PIXELS = 100
 /** Height of a node of a sankey with its name, in pixels, and nodes that have more room between them. */
 const NODE_PIXELS = 18
 const FEW_NODES = 15
+/** Part of the width that the name of a node can have. */
+const NODE_SHARE = 0.36
 /** Height above and below a scatter matrix, in pixels. */
 const AROUND_MATRIX_PIXELS = 130
 
@@ -92,7 +94,14 @@ export function arrangeParts(draft: Draft): void {
       const { source, target } = trace.link ?? {}
       const nodes = Math.max(...[source, target].map((list) => new Set(listOf(list)).size))
       draft.needed = Math.max(draft.needed, nodes * NODE_PIXELS + AROUND_MATRIX_PIXELS)
-      data[k] = { ...trace, node: { pad: nodes > FEW_NODES ? 8 : 16, ...trace.node } }
+      const names = [...listOf(trace.node?.label)].map(String)
+      const label = shortenedApart(names, view.width * NODE_SHARE)
+      data[k] = {
+        // The name of the lowest node is higher than the node.
+        domain: { y: [0.05, 1] },
+        ...trace,
+        node: { pad: nodes > FEW_NODES ? 8 : 16, ...trace.node, label },
+      }
     }
     if (trace.type === 'splom') {
       // The name of a row stands upright beside it.

@@ -1,16 +1,41 @@
 import { listOf } from '../../charts/figure/lists.ts'
 import { COMPASS } from '../../charts/figure/names.ts'
-import { type Draft, shortenedApart, widthOf } from './draft.ts'
+import { type Attributes, type Draft, labelsOf, shortenedApart, widthOf } from './draft.ts'
+import { inOrder, missingOrder } from './orders.ts'
 
-/** Points of the compass stand where they are on it: as few of 4, 8 or 16 as there need to be. */
+/** Points of the compass stand where they are on it: as few of 4, 8 or 16 as there need to be. Others are in their order. */
 export function arrangeRose({ data, layout }: Draft): void {
-  if (layout.meta.chart !== 'rose' || layout.polar?.angularaxis?.categoryarray !== undefined) return
+  const { chart } = layout.meta
+  if (chart !== 'rose' && chart !== 'radar') return
+  const order =
+    layout.polar?.angularaxis?.categoryarray === undefined
+      ? missingOrder(labelsOf(data.map(({ theta }) => theta)))
+      : undefined
+  if (order) {
+    const angularaxis = { ...layout.polar?.angularaxis, categoryorder: 'array', categoryarray: order }
+    layout.polar = { ...layout.polar, angularaxis }
+  }
+  if (chart === 'radar')
+    for (const [k, trace] of data.entries()) data[k] = closed(order ? inOrder(trace, order, 'theta') : trace)
+  if (chart === 'radar' || layout.polar?.angularaxis?.categoryarray !== undefined) return
   const found = new Set(data.flatMap(({ theta }) => [...listOf(theta)].map(String)))
   const rounds = [4, 2, 1].map((step) => COMPASS.filter((_, k) => k % step === 0))
   const points = rounds.find((names) => [...found].every((name) => names.includes(name)))
   if (points === undefined || found.size === 0) return
   const angularaxis = { ...layout.polar?.angularaxis, categoryorder: 'array', categoryarray: points }
   layout.polar = { ...layout.polar, angularaxis }
+}
+
+/** The line of a radar from its last point back to its first. */
+function closed(trace: Attributes): Attributes {
+  const length = listOf(trace.theta).length
+  if (length < 3 || !String(trace.mode).includes('lines')) return trace
+  return Object.fromEntries(
+    Object.entries(trace).map(([key, value]) => {
+      const list = [...listOf(value)]
+      return [key, list.length === length ? [...list, list[0]] : value]
+    }),
+  )
 }
 
 /** Height of the label above a polar chart, in pixels. */

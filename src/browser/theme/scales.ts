@@ -3,6 +3,7 @@ import { stepAbove } from '../../charts/figure/steps.ts'
 import { counted } from '../../contract/closest.ts'
 import { DIVERGING, mixed, SEQUENTIAL, scaleOf } from './colors.ts'
 import { type Attributes, type Draft, edgeOf, isNarrow, mostBeside, shortenedApart, textOf } from './draft.ts'
+import { showEmpty } from './empty.ts'
 import { localeIn, numbersUpTo } from './numbers.ts'
 
 /** Types that color cells by a number. */
@@ -23,6 +24,12 @@ export function arrangeColors(draft: Draft): void {
     if (scale === undefined) continue
     const { holder, values } = scale
     const range = rangeOf(values)
+    if (draft.layout.meta.scale === 'log' && scale.path === undefined && range && range[1] <= 0) {
+      draft.unseen.push(`${counted(trace.z.length, 'value')} not above zero`)
+      data[k] = { type: 'scatter', x: [], y: [] }
+      showEmpty(draft.layout)
+      continue
+    }
     const scaled = range && scaledAs(draft, scale, range)
     const bar: Attributes = holder.colorbar ?? {}
     const numbers = range && numbersUpTo(Math.max(-range[0], range[1]), draft.layout)

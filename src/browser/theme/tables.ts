@@ -7,6 +7,8 @@ const PAD_PIXELS = 18
 /** Width of a column, at least and at most, in pixels. A longer text has several lines. */
 const MIN_COLUMN_PIXELS = 44
 const MAX_COLUMN_PIXELS = 320
+/** Part of the width of a table that a long word can have. */
+const MAX_WORD_SHARE = 0.3
 /** Cells of a column whose texts decide its width. */
 const MEASURED_CELLS = 300
 /** Characters of a number that has room in any column. */
@@ -34,7 +36,22 @@ export function fitTable({ layout, view }: Draft, trace: Attributes): Attributes
   const numbers = sum(needed.filter((_, k) => isNumber(k)))
   const texts = sum(needed) - numbers
   const left = Math.max(room - numbers, MIN_COLUMN_PIXELS * needed.filter((_, k) => !isNumber(k)).length)
-  const wanted = needed.map((width, k) => (isNumber(k) || texts <= left ? width : (width * left) / texts))
+  // No narrower than the longest of its words, as far as there is room: a date, a name.
+  const words = columns.map((cells) =>
+    Math.max(
+      0,
+      ...cells.slice(0, MEASURED_CELLS).flatMap((cell) =>
+        String(cell ?? '')
+          .split(' ')
+          .map((word) => widthOf(word)),
+      ),
+    ),
+  )
+  const wanted = needed.map((width, k) =>
+    isNumber(k) || texts <= left
+      ? width
+      : Math.max((width * left) / texts, Math.min(words[k] + PAD_PIXELS, room * MAX_WORD_SHARE)),
+  )
   const scale = room / sum(wanted)
   const widths = wanted.map((width) => Math.floor(width * Math.min(1, scale)))
   const fitted = (cell: unknown, k: number): unknown => {

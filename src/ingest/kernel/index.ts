@@ -38,7 +38,7 @@ const KEYS = 640
 const MAX_KEYS = 64
 const TENS = 1024
 /** Digits of the longest number that a kernel reads. */
-const MAX_DIGITS = 32
+const MAX_NUMBER_DIGITS = 32
 const TEXT = 4096
 const TEXT_BYTES = 1024 * 1024 + 64
 const CELLS = 65_536
@@ -91,8 +91,8 @@ export class Kernel {
     this.starts = new Int32Array(buffer, STARTS, CELLS)
     this.ends = new Int32Array(buffer, ENDS, CELLS)
     this.lines = new Int32Array(buffer, LINES, CELLS)
-    const tens = new Float64Array(buffer, TENS, MAX_DIGITS)
-    for (let k = 0; k < MAX_DIGITS; k++) tens[k] = 10 ** k
+    const tens = new Float64Array(buffer, TENS, MAX_NUMBER_DIGITS)
+    for (let k = 0; k < MAX_NUMBER_DIGITS; k++) tens[k] = 10 ** k
     latest = this
   }
 

@@ -30,7 +30,7 @@ export const spreadsMakers = {
   ecdf: (parts) =>
     curves('an ecdf', parts, 'cumulate', {
       ...{ style: { line: { shape: 'hv' } } },
-      yaxis: { title: { text: 'share of values' }, ticksuffix: '%', range: [0, 100] },
+      yaxis: { title: { text: 'share of values' }, ticksuffix: '%', range: [0, 102] },
     }),
   density: (parts) =>
     curves('a density', parts, 'density', {
