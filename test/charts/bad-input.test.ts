@@ -85,6 +85,13 @@ async function attempt(work: () => Promise<Attributes>): Promise<Attributes | un
   }
 }
 
+/** Widths and heights of frames, in pixels. Large tables are drawn in the first one. */
+const SIZES = [
+  [360, 480],
+  [200, 100],
+  [4000, 700],
+] as const
+
 describe.each(chartTypes)('%s', (type) => {
   const options: ChartOptions = leastOptions(type)
   const wide = (['by', 'facet', 'animate'] as const).filter((name) => takes(type, name))
@@ -101,11 +108,8 @@ describe.each(chartTypes)('%s', (type) => {
       // One row is drawn by every type.
       if (name === 'one row' && given === options) expect(figure).toBeDefined()
       if (!figure) continue
-      for (const [width, height] of [
-        [200, 100],
-        [360, 480],
-        [4000, 700],
-      ]) {
+      const isLarge = tables[name].n.length > 100
+      for (const [width, height] of isLarge ? SIZES.slice(0, 1) : SIZES) {
         const shown = themed(figure as { data: Attributes[]; layout: Attributes }, {
           ...{ scheme: 'light' as const, width, height, most: 10_000 },
         })

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { groups, leavesOf } from '../../src/cli/core/define.ts'
+import { groups, leavesOf, longName, ownOptions } from '../../src/cli/core/define.ts'
 import { environmentTable } from '../../src/cli/help/environment.ts'
 import { exitCodes } from '../../src/cli/help/exit-codes.ts'
 import { topics } from '../../src/cli/help/topics.ts'
@@ -46,6 +46,33 @@ describe('help', () => {
         commands.filter((entry) => entry.group === group && !('rare' in entry)).map(({ name }) => name),
       )
     expect(sections.find(({ title }) => title === groups.start)?.names).toHaveLength(5)
+  })
+
+  it('of many options is one screen, which names the options that there are, and where all of them are', async () => {
+    for (const { path, command } of await leavesOf(commands)) {
+      if (!command.usual) {
+        expect([path, ownOptions(command).length <= 40]).toEqual([path, true])
+        continue
+      }
+      const own = ownOptions(command).map(({ flags }) => longName(flags))
+      expect(own).toEqual(expect.arrayContaining(Object.keys(command.usual.options)))
+      for (const topic of command.usual.topics) expect(topics).toHaveProperty(topic)
+      const { stdout } = await run([...path.split(' '), '--help'])
+      expect(stdout.split('\n').length).toBeLessThan(45)
+      expect(stdout).toContain(`gridline ${path} --help --all`)
+      const whole = (await run([...path.split(' '), '--help', '--all'])).stdout
+      for (const name of own) expect(whole).toContain(name)
+    }
+  })
+
+  it('lists rare commands in help all only', async () => {
+    const [short, all] = [(await run(['--help'])).stdout, (await run(['help', 'all'])).stdout]
+    const rare = commands.filter((entry) => 'rare' in entry).map(({ name }) => name)
+    expect(rare).toEqual(['star', 'unstar', 'file'])
+    for (const name of rare) {
+      expect(short).not.toMatch(new RegExp(`^  ${name} `, 'm'))
+      expect(all).toMatch(new RegExp(`^  ${name} `, 'm'))
+    }
   })
 
   it('has a page for each topic', async () => {

@@ -234,7 +234,7 @@ function randomChart(seed: number): Drawn {
 
 it('of random charts, too, and no series is unnamed', async () => {
   const first = Number(process.env.GRIDLINE_TEST_SEED ?? 1)
-  const charts = Array.from({ length: runs(6, 100) }, (_, k) => randomChart(first + k))
+  const charts = Array.from({ length: runs(4, 100) }, (_, k) => randomChart(first + k))
   expect(await faultsOf(charts, 0.65)).toEqual({})
 }, 600_000)
 

@@ -5,6 +5,7 @@ import { listOfAnnotations } from './headings.ts'
 
 /** The text of a note stands on the side of its point where the chart is: plotly.js would make the axis longer. */
 export function turnNotes({ data, layout }: Draft): void {
+  if (!listOfAnnotations(layout).some(({ name }) => name === NOTE)) return
   const { type, categoryarray } = layout.xaxis ?? {}
   const labels = [...new Set(data.flatMap(({ x }) => [...listOf(x)]))]
   const order: unknown[] = Array.isArray(categoryarray) ? categoryarray : labels

@@ -61,4 +61,5 @@ export function arrangePolar(draft: Draft): void {
   draft.left += beside
   draft.right += beside
   above.axis += POLAR_PIXELS
+  layout.polar.radialaxis = { nticks: 5, ...layout.polar.radialaxis }
 }

@@ -118,8 +118,9 @@ function earlyEnds(lines: readonly Attributes[], layout: Attributes): unknown[] 
   const { type } = layout.xaxis ?? {}
   const labels = type === 'category' ? [...new Set(lines.flatMap(({ x }) => [...listOf(x)]))] : []
   const order: unknown[] = Array.isArray(layout.xaxis?.categoryarray) ? layout.xaxis.categoryarray : labels
+  const at = new Map(order.map((label, k) => [label, k]))
   const placeOf = (x: unknown): number =>
-    type === 'category' ? order.indexOf(x) : typeof x === 'number' ? x : Date.parse(String(x))
+    type === 'category' ? (at.get(x) ?? -1) : typeof x === 'number' ? x : Date.parse(String(x))
   const ends = lines.map(({ x, y }) => {
     const rows = [...listOf(x)].filter((_, k) => !isMissing(listOf(y)[k]))
     return rows.reduce(

@@ -7,6 +7,8 @@ const PAD_PIXELS = 18
 /** Width of a column, at least and at most, in pixels. A longer text has several lines. */
 const MIN_COLUMN_PIXELS = 44
 const MAX_COLUMN_PIXELS = 320
+/** Width of a column of numbers, at least, where they are written shorter, in pixels. */
+const MIN_NUMBER_PIXELS = 62
 /** Part of the width of a table that a long word can have. */
 const MAX_WORD_SHARE = 0.3
 /** Cells of a column whose texts decide its width. */
@@ -52,8 +54,15 @@ export function fitTable({ layout, view }: Draft, trace: Attributes): Attributes
       ? width
       : Math.max((width * left) / texts, Math.min(words[k] + PAD_PIXELS, room * MAX_WORD_SHARE)),
   )
-  const scale = room / sum(wanted)
-  const widths = wanted.map((width) => Math.floor(width * Math.min(1, scale)))
+  // Numbers can be written shorter, down to a few digits; dates cannot.
+  const others = sum(wanted.filter((_, k) => !isNumber(k)))
+  const shrunk = wanted.map((width, k) =>
+    isNumber(k)
+      ? Math.max(Math.min(width, MIN_NUMBER_PIXELS), Math.min(width, (width * (room - others)) / numbers))
+      : width,
+  )
+  const scale = room / sum(shrunk)
+  const widths = shrunk.map((width) => Math.floor(width * Math.min(1, scale)))
   const fitted = (cell: unknown, k: number): unknown => {
     const text = String(cell ?? '')
     const most = widths[k] - PAD_PIXELS
