@@ -120,7 +120,7 @@ export function needsMore({ data, layout }: Figure): boolean {
     texttemplate !== undefined ||
     meta?.hue !== undefined ||
     meta?.isBand === true ||
-    (isLabels && (type !== 'bar' || ORDERED.test(listOf(x)[0] as string))) ||
+    (isLabels && (type !== 'bar' || [0, 1].some((k) => ORDERED.test(listOf(x)[k] as string)))) ||
     (spec?.options?.by !== undefined && ORDERED.test(name)) ||
     stackgroup !== undefined
   return (

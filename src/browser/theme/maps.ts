@@ -1,3 +1,4 @@
+import { COLORS } from '../../charts/figure/colors.ts'
 import { listOf } from '../../charts/figure/lists.ts'
 import { stateCode } from '../../charts/figure/states.ts'
 import { counted } from '../../contract/closest.ts'
@@ -42,6 +43,10 @@ export function arrangeMaps(draft: Draft): void {
     ...geo,
     ...(isOfUsa && { projection: { type: 'albers usa' } }),
   }
+  // More series than colors: the next ones have another symbol.
+  for (const [k, trace] of data.entries())
+    if (trace.type === 'scattergeo' && k >= COLORS.length)
+      data[k] = { ...trace, marker: { symbol: 'diamond', ...trace.marker } }
   for (const [k, trace] of data.entries())
     if (trace.type === 'choropleth') {
       const width = listOf(trace.locations).length > MANY_REGIONS ? 0.1 : 0.5

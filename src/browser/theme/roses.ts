@@ -1,3 +1,4 @@
+import { COLORS } from '../../charts/figure/colors.ts'
 import { listOf } from '../../charts/figure/lists.ts'
 import { COMPASS } from '../../charts/figure/names.ts'
 import { type Attributes, type Draft, labelsOf, shortenedApart, widthOf } from './draft.ts'
@@ -15,9 +16,19 @@ export function arrangeRose({ data, layout }: Draft): void {
     const angularaxis = { ...layout.polar?.angularaxis, categoryorder: 'array', categoryarray: order }
     layout.polar = { ...layout.polar, angularaxis }
   }
+  // More series than colors: the next ones are hatched, or dashed.
+  const again = { marker: chart === 'radar' ? { symbol: 'diamond' } : { pattern: { shape: '/' } } }
+  for (const [k, trace] of data.entries())
+    if (k >= COLORS.length)
+      data[k] = {
+        ...trace,
+        marker: { ...again.marker, ...trace.marker },
+        ...(chart === 'radar' && { line: { dash: 'dash', ...trace.line } }),
+      }
   if (chart === 'radar')
     for (const [k, trace] of data.entries()) data[k] = closed(order ? inOrder(trace, order, 'theta') : trace)
-  if (chart === 'radar' || layout.polar?.angularaxis?.categoryarray !== undefined) return
+  if (chart === 'radar') return
+  if (layout.polar?.angularaxis?.categoryarray !== undefined) return
   const found = new Set(data.flatMap(({ theta }) => [...listOf(theta)].map(String)))
   const rounds = [4, 2, 1].map((step) => COMPASS.filter((_, k) => k % step === 0))
   const points = rounds.find((names) => [...found].every((name) => names.includes(name)))

@@ -85,8 +85,6 @@ export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look):
         ),
         ...COLORS.map(() => ({ line: { width: lineWidth, dash: 'dot' }, marker: { symbol: 'square' } })),
       ],
-      scatterpolar: again({}, { line: { dash: 'dash' }, marker: { symbol: 'diamond' } }),
-      scattergeo: again({}, { marker: { symbol: 'diamond' } }),
       box: again({}, { fillcolor: CLEAR, marker: { symbol: 'diamond' } }),
       violin: again({}, { fillcolor: CLEAR }),
       ...Object.fromEntries(SCALED.map((type) => [type, [{ colorscale: sequential }]])),
