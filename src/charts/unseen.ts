@@ -1,7 +1,7 @@
 // What a chart does not show, as the line below it says: see docs/guide.md#looks.
 import { counted } from '../contract/closest.ts'
 import { type Attributes, isObject } from './figure/figure.ts'
-import { isMissing, listOf } from './figure/lists.ts'
+import { isMissing, listOf, withRows } from './figure/lists.ts'
 import { columnNames, hasLabels } from './spec/column-names.ts'
 import { spoken } from './spec/words.ts'
 
@@ -182,19 +182,8 @@ export function placed(trace: Attributes, layout: Attributes): Attributes {
   const values = Array.from(listOf(x))
   if (!PLACED.has(type) || orientation === 'h' || !isAxis || meta?.isBand || !values.some(isMissing))
     return trace
-  const kept = values.map((value) => !isMissing(value))
-  const without = (attributes: Attributes): Attributes =>
-    Object.fromEntries(
-      Object.entries(attributes).map(([key, value]) => {
-        const list = listOf(value)
-        if (list.length === values.length) return [key, Array.from(list).filter((_, k) => kept[k])]
-        return [
-          key,
-          ['marker', 'error_x', 'error_y'].includes(key) && isObject(value) ? without(value) : value,
-        ]
-      }),
-    )
-  return without(trace)
+  const rows = [...values.keys()].filter((k) => !isMissing(values[k]))
+  return withRows(trace, rows, values.length)
 }
 
 /** What a figure does not show, and what its axes cut. Markup is written as it is. */

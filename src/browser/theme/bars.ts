@@ -1,4 +1,5 @@
 import { isStacked } from '../../charts/figure/barmode.ts'
+import { orderedLabels } from '../../charts/figure/label-order.ts'
 import { listOf } from '../../charts/figure/lists.ts'
 import { NO_LABEL, NOTE } from '../../charts/figure/names.ts'
 import { turnedShape } from '../../charts/figure/turn.ts'
@@ -168,21 +169,11 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
 
 /** Labels in the order of their axis: plotly.js takes a text of a number for a place. */
 function placedLabels({ data, layout }: Draft, labels: readonly string[]): readonly string[] {
-  const { categoryorder = 'trace', categoryarray = [] } = layout.yaxis
-  const [by, direction] = String(categoryorder).split(' ')
-  const sign = direction === 'descending' ? -1 : 1
-  if (by === 'array') {
-    const place = (label: string): number =>
-      categoryarray.includes(label) ? categoryarray.indexOf(label) : labels.length
-    return [...labels].sort((a, b) => place(a) - place(b))
-  }
-  if (by === 'category') return [...labels].sort((a, b) => sign * (a < b ? -1 : 1))
-  if (by !== 'total') return labels
   const sums = new Map<string, number>()
   for (const { x, y } of data)
     for (const [k, label] of [...listOf(y)].entries())
       sums.set(String(label), (sums.get(String(label)) ?? 0) + (Number(listOf(x)[k]) || 0))
-  return [...labels].sort((a, b) => sign * (sums.get(a)! - sums.get(b)!))
+  return orderedLabels(labels, layout.yaxis.categoryorder, layout.yaxis.categoryarray, sums)
 }
 
 /** Labels in at most two lines, of which no two become the same text. */

@@ -6,7 +6,7 @@ import { listOf } from '../../charts/figure/lists.ts'
 import { arrangeBars, ORDERED } from './bars.ts'
 import { type Attributes, type Draft, edgeOf, isNarrow, textOf, type View } from './draft.ts'
 import { sayEmpty } from './empty.ts'
-import { isBelow, placeAxisTitle, placeFoot, placeLegend, placeTitle } from './headings.ts'
+import { hasScaleBelow, placeAxisTitle, placeFoot, placeLegend, placeTitle } from './headings.ts'
 import { writeLabels } from './labels.ts'
 import { withLogo, withoutLogo } from './logo.ts'
 import { formatDates, formatNumbers } from './numbers.ts'
@@ -239,8 +239,7 @@ function fixedDates({ data, layout, view }: Draft): number {
   const { type, title, automargin } = layout.xaxis ?? {}
   if (!isNarrow(view) || type !== 'date' || textOf(title) !== undefined || automargin !== undefined) return 0
   layout.xaxis = { ...layout.xaxis, automargin: false }
-  const hasScale = data.some(({ colorbar, marker }) => isBelow(colorbar) || isBelow(marker?.colorbar))
-  return TICKS_PIXELS + (hasScale ? SCALE_PIXELS : 0)
+  return TICKS_PIXELS + (hasScaleBelow(data) ? SCALE_PIXELS : 0)
 }
 
 /** Height of a scale of colors below a plot, in pixels. */

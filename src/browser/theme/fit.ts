@@ -2,7 +2,14 @@
 
 import { SOURCE } from '../../charts/figure/names.ts'
 import { type Attributes, EDGE_PIXELS, TEXT_PIXELS } from './draft.ts'
-import { FOOT_LINE_PIXELS, isBelow, listOfAnnotations, SOURCE_PIXELS, Y_TITLE } from './headings.ts'
+import {
+  FOOT_LINE_PIXELS,
+  hasScaleBelow,
+  isBelow,
+  listOfAnnotations,
+  SOURCE_PIXELS,
+  Y_TITLE,
+} from './headings.ts'
 import { hasLogo, logoChanges } from './logo.ts'
 import { END } from './series.ts'
 
@@ -39,9 +46,8 @@ export function fitOf(chart: unknown, more?: PlacesNote): Attributes | undefined
   if (source >= 0) {
     // Below what the labels of the axis need.
     const more = String(annotations[source].text).split('<br>').length - 1
-    const bars = data.flatMap((one: Attributes) => [one.colorbar, one.marker?.colorbar, one.line?.colorbar])
     // A legend or a scale below the axis has been lifted above it.
-    const isLifted = [layout.legend, layout.coloraxis?.colorbar, ...bars].some(isBelow)
+    const isLifted = hasScaleBelow(data) || [layout.legend, layout.coloraxis?.colorbar].some(isBelow)
     changes['margin.b'] = size.b + (isLifted ? 0 : SOURCE_PIXELS + more * FOOT_LINE_PIXELS)
     changes[`annotations[${source}].yshift`] = EDGE_PIXELS / 2 - changes['margin.b']
     changes[`annotations[${source}].xshift`] = beside

@@ -244,6 +244,11 @@ export function placeFoot(draft: Draft): void {
   })
 }
 
+/** Whether a scale of colors of some traces stands at the lower edge of the chart. */
+export function hasScaleBelow(data: readonly Attributes[]): boolean {
+  return data.some((one) => [one, one.marker, one.line].some((holder) => isBelow(holder?.colorbar)))
+}
+
 /** Whether a legend or a scale of colors stands at the lower edge of the chart. */
 export function isBelow(one: Attributes | undefined): boolean {
   return one?.yref === 'container' && one.yanchor === 'bottom'

@@ -1,4 +1,4 @@
-import { listOf } from '../../charts/figure/lists.ts'
+import { listOf, withRows } from '../../charts/figure/lists.ts'
 import { NO_LABEL } from '../../charts/figure/names.ts'
 import { type Attributes, type Draft, labelsOf } from './draft.ts'
 
@@ -96,10 +96,5 @@ export function orderLabels({ data, layout }: Draft): void {
 export function inOrder(trace: Attributes, order: readonly string[], key: 'x' | 'y' | 'theta'): Attributes {
   const labels = [...listOf(trace[key])].map((label) => order.indexOf(String(label)))
   const rows = [...labels.keys()].sort((a, b) => labels[a] - labels[b] || a - b)
-  return Object.fromEntries(
-    Object.entries(trace).map(([name, value]) => {
-      const list = listOf(value)
-      return [name, list.length === labels.length ? rows.map((row) => list[row]) : value]
-    }),
-  )
+  return withRows(trace, rows, labels.length)
 }

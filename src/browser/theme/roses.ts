@@ -1,5 +1,5 @@
 import { COLORS } from '../../charts/figure/colors.ts'
-import { listOf } from '../../charts/figure/lists.ts'
+import { listOf, withRows } from '../../charts/figure/lists.ts'
 import { COMPASS } from '../../charts/figure/names.ts'
 import { type Attributes, type Draft, labelsOf, shortenedApart, widthOf } from './draft.ts'
 import { inOrder, missingOrder } from './orders.ts'
@@ -41,12 +41,7 @@ export function arrangeRose({ data, layout }: Draft): void {
 function closed(trace: Attributes): Attributes {
   const length = listOf(trace.theta).length
   if (length < 3 || !String(trace.mode).includes('lines')) return trace
-  return Object.fromEntries(
-    Object.entries(trace).map(([key, value]) => {
-      const list = [...listOf(value)]
-      return [key, list.length === length ? [...list, list[0]] : value]
-    }),
-  )
+  return withRows(trace, [...Array(length).keys(), 0], length)
 }
 
 /** Height of the label above a polar chart, in pixels. */

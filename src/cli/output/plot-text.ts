@@ -1,3 +1,4 @@
+import { orderedLabels } from '../../charts/figure/label-order.ts'
 import { stepAbove } from '../../charts/figure/steps.ts'
 import { DOTS } from './picture.ts'
 
@@ -189,7 +190,7 @@ function axisOf(
     ((type === undefined || type === '-') && !known.every(isNumeric) && !known.every(isDate))
   )
     return known.every((value) => !isDateLike(value))
-      ? categories(inOrder(known, categoryorder, categoryarray, sizes), isReversed, plain)
+      ? categories(orderedLabels(known, categoryorder, categoryarray, sizes), isReversed, plain)
       : undefined
   if (type === 'date' || ((type === undefined || type === '-') && known.every(isDate))) {
     const days = known.map(timeOf)
@@ -248,27 +249,6 @@ function withUnits({ tickprefix, ticksuffix }: Record<string, unknown>, ticks: T
 interface Tick {
   value: number
   text: string
-}
-
-/** Labels in the order of their axis: a list, their names, or the sums of what is drawn at them. */
-function inOrder(
-  labels: readonly unknown[],
-  order: unknown,
-  list: unknown,
-  sizes: ReadonlyMap<string, number>,
-): unknown[] {
-  const unique = [...new Set(labels)]
-  if (order === 'array' && Array.isArray(list)) {
-    const place = (label: unknown): number => (list.includes(label) ? list.indexOf(label) : list.length)
-    return unique.sort((a, b) => place(a) - place(b))
-  }
-  const [by, direction] = String(order).split(' ')
-  const sign = direction === 'descending' ? -1 : 1
-  if (by === 'total') {
-    const size = (label: unknown): number => sizes.get(String(label)) ?? 0
-    return unique.sort((a, b) => sign * (size(a) - size(b)))
-  }
-  return by === 'category' ? unique.sort((a, b) => sign * (String(a) < String(b) ? -1 : 1)) : unique
 }
 
 function isNumberText(text: string): boolean {
