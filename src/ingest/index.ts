@@ -19,7 +19,7 @@ export {
   type GivenType,
   givenTypes,
 } from './values/dialect.ts'
-export { endsAmong, SliceEnds, withValue } from './values/slice-ends.ts'
+export { endsAmong, SliceEnds } from './values/slice-ends.ts'
 export type { ColumnFound, Ingested, Slice, SliceSink } from './values/table.ts'
 export { type Rewrite, rewritten } from './values/text-type.ts'
 export { badData } from './values/warnings.ts'

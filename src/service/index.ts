@@ -19,7 +19,7 @@ import { blobMeasures, databaseMeasures, processMeasures } from './core/measures
 import { Metrics } from './core/metrics.ts'
 import { ViewCounter } from './core/view-counter.ts'
 import { AppendQueue } from './grids/change/append/queue.ts'
-import { compact } from './grids/change/compact.ts'
+import { flushTail } from './grids/change/flush.ts'
 import { RowOrders } from './grids/read/order.ts'
 import { createApp } from './http/app.ts'
 import { Authenticator } from './http/auth.ts'
@@ -283,7 +283,7 @@ function foldedOnce(store: Store): (fid: Fid) => Promise<void> {
   const running = new Map<string, Promise<void>>()
   return (fid) => {
     const key = formatFid(fid)
-    const job = running.get(key) ?? compact(store, fid).finally(() => running.delete(key))
+    const job = running.get(key) ?? flushTail(store, fid).finally(() => running.delete(key))
     running.set(key, job)
     return job
   }

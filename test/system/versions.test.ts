@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { parseFid } from '../../src/contract/fid.ts'
 import { defaultLimits } from '../../src/contract/limits.ts'
-import { compact } from '../../src/service/grids/change/compact.ts'
+import { flushTail } from '../../src/service/grids/change/flush.ts'
 import { expiredVersions, expireVersions } from '../../src/service/store/aggregates/retention.ts'
 import { verify } from '../../src/service/store/upkeep/verify.ts'
 import { runs } from '../support/runs.ts'
@@ -79,7 +79,7 @@ onBothStores('versions as a model has them', (test) => {
           )
           return test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows } })
         },
-        () => compact(test().service.store, id),
+        () => flushTail(test().service.store, id),
         async () => {
           const name = `n${random(1000)}`
           const data = Array.from({ length: random(40) }, () => random(9))
@@ -152,7 +152,7 @@ onBothStores('versions as a model has them', (test) => {
         const some = k % 20 === 19 ? all : [all[random(all.length)]]
         for (const version of some) expect(await content(version)).toBe(known.get(version))
       }
-      await compact(test().service.store, id)
+      await flushTail(test().service.store, id)
       for (const [version, text] of known) expect(await content(version)).toBe(text)
       expect((await verify(test().service.store)).damage).toEqual([])
     } finally {

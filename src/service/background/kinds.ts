@@ -1,4 +1,4 @@
-import { compact } from '../grids/change/compact.ts'
+import { flushTail } from '../grids/change/flush.ts'
 import { type JobKind, SETTLED_AFTER, SWEEP_EVERY } from '../store/aggregates/jobs.ts'
 import type { Store } from '../store/store.ts'
 import type { Held, JobWork } from './jobs.ts'
@@ -52,6 +52,6 @@ async function settle(held: Held): Promise<number | undefined> {
 
 /** Folds the tail of a grid into slices. */
 async function fold(store: Store, { job, write }: Held): Promise<undefined> {
-  await compact(store, { owner: job.owner, idlocal: Number(job.key) }, write)
+  await flushTail(store, { owner: job.owner, idlocal: Number(job.key) }, write)
   await write(({ jobs }) => jobs.end(job))
 }

@@ -35,8 +35,8 @@ export interface Appended {
 export interface AppendStore {
   store: Store
   appends: {
-    /** Resolves when the rows are on disk. */
-    add(append: Append): Promise<Appended>
+    /** Resolves when the rows are on disk; with undefined if they need a plan. */
+    add(append: Append): Promise<Appended | undefined>
     /** Runs `work` while appends to the grid wait. */
     hold<T>(fid: Fid, work: () => Promise<T>): Promise<T>
   }

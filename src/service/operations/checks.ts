@@ -2,9 +2,9 @@ import { readChecks } from '../../checks/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { ChecksDocument } from '../../contract/resources/index.ts'
 import { authorizeCall } from '../access/access.ts'
-import { applyOnce, assertCanChange } from '../files/read.ts'
+import { assertCanChange } from '../files/read.ts'
 import { rowOfVersion, seesVersions } from '../files/versions.ts'
-import { rewriteLayout } from '../grids/change/compact.ts'
+import { changeGrid } from '../grids/change/change.ts'
 import { enforceOn, lostColumns } from '../grids/checks/enforce.ts'
 import { runChecks } from '../grids/checks/run.ts'
 import { snapshotOf, trimmed } from '../grids/column/content.ts'
@@ -78,30 +78,13 @@ export const checksHandlers = {
       throw new Problem('too_large', `checks of ${Buffer.byteLength(text)} bytes; the limit is ${MAX_BYTES}`)
     if (document !== null) readChecks(document)
     await assertCanChange(service, call)
-    await rewriteLayout(
-      service,
-      fid,
-      async (layout) => {
-        const snap = snapshotOfLayout(service.store, layout)
-        // What the grid has now passes, so that what fails later is new.
-        await enforceOn(
-          service,
-          fid,
-          { ...layout, grid: { ...layout.grid, checks: text } },
-          {
-            snap,
-            before: undefined,
-            source: 'the grid',
-          },
-        )
-      },
-      (writers, _, { grid }) =>
-        applyOnce(writers, call, async () => {
-          if (grid.checks === text) return
-          await writers.grids.change(fid.owner, fid.idlocal, { checks: text })
-          await writers.files.change(fid.owner, fid.idlocal)
-        }),
-    )
+    await changeGrid(service, call, fid, async (layout) => {
+      const snap = snapshotOfLayout(service.store, layout)
+      const checked = { ...layout, grid: { ...layout.grid, checks: text } }
+      // The content of now must pass, so that a later failure is new.
+      await enforceOn(service, fid, checked, { snap, before: undefined, source: 'the grid' })
+      return { checks: text, change: { operation: 'columns' }, result: () => null }
+    })
     return { body: { checks: document } }
   },
 } satisfies Partial<Handlers>

@@ -1,10 +1,8 @@
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { breathe, type RawJson } from '../../json/index.ts'
 import type { Call } from '../core/call.ts'
-import { applyOnce } from '../files/read.ts'
-import { rewriteLayout } from '../grids/change/compact.ts'
+import { changeGrid, type RequestPlan } from '../grids/change/change.ts'
 import {
-  addColumns,
   arrayOf,
   checkColumnName,
   endsOf,
@@ -13,33 +11,14 @@ import {
   storeArrays,
   tooManyColumns,
 } from '../grids/change/create.ts'
-import { recordLost } from '../grids/change/lost.ts'
 import { isSame } from '../grids/change/same.ts'
-import { beginVersion, userOf } from '../grids/change/versions.ts'
 import { enforceOn } from '../grids/checks/enforce.ts'
 import { byUid, type SnapshotColumn } from '../grids/column/content.ts'
 import { type Layout, type NewColumn, snapshotOfLayout } from '../grids/column/layout.ts'
 import { checkKey } from '../grids/keys/key.ts'
-import type { ColumnRow, Epoch } from '../store/aggregates/grids.ts'
+import type { ColumnRow } from '../store/aggregates/grids.ts'
 import { keyOf } from '../store/schema/primary-key.ts'
-import type { Writers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
-
-/** Changes a grid's columns in a transaction: checks access again, and applies once per idempotency key. */
-function changing<T>(
-  writers: Writers,
-  call: Call,
-  { grid, columns: before }: Layout,
-  change: (epoch: Epoch) => Promise<T>,
-): Promise<T> {
-  const { owner, idlocal } = call.fid
-  return applyOnce(writers, call, async ({ file }) => {
-    const result = await change({ owner, idlocal, epoch: grid.epoch + 1 })
-    const after = await writers.grids.columns(owner, idlocal)
-    await beginVersion(writers, { file, grid }, { operation: 'columns', by: userOf(call) }, { before, after })
-    return result
-  })
-}
 
 /** The members of each column object in the body. Stops after `most` + 1 columns. */
 async function objects(cols: RawJson, most: number, { limits }: Service): Promise<Map<string, RawJson>[]> {
@@ -82,33 +61,39 @@ export async function createColumns(service: Service, call: Call, cols: RawJson)
     name: nameOf(column, k, service) ?? refuseNameless(k),
     data: arrayOf(column.get('data'), `cols.${k}.data`),
   }))
-  return rewriteLayout(
-    service,
-    call.fid,
-    async (layout): Promise<NewColumn[]> => {
-      const { columns, slices } = layout
-      if (columns.length + parts.length > service.limits.columns)
-        throw tooManyColumns(columns.length + parts.length, service.limits)
-      const stored = await storeArrays(service.store.blobs, call.fid.owner, parts, endsOf(slices))
-      await checkColumns(service, call, layout, (before) => [...before, ...stored.map(asColumn)])
-      return stored
-    },
-    (writers, stored, layout) =>
-      changing(writers, call, layout, async (epoch) => {
-        const { columns } = layout
-        refuseDoubles([...columns, ...stored].map(({ name }) => name))
-        const taken = new Set(columns.map(({ uid }) => uid))
-        return addColumns(writers, epoch, stored, taken, nextPosition(columns))
-      }),
-  )
+  return changeGrid(service, call, call.fid, async (layout) => {
+    const { columns, slices } = layout
+    if (columns.length + parts.length > service.limits.columns)
+      throw tooManyColumns(columns.length + parts.length, service.limits)
+    const stored = await storeArrays(service.store.blobs, call.fid.owner, parts, endsOf(slices))
+    return planColumns(service, call, layout, [...storedColumns(layout), ...stored], (uids) =>
+      uids.slice(columns.length),
+    )
+  })
+}
+
+/** Plans these columns for a grid, after its checks and its key. */
+async function planColumns<T>(
+  service: Service,
+  call: Call,
+  layout: Layout,
+  columns: readonly NewColumn[] | undefined,
+  result: (uids: readonly string[]) => T,
+): Promise<RequestPlan<T>> {
+  if (columns) {
+    refuseDoubles(columns.map(({ name }) => name))
+    await checkColumns(service, call, layout, columns)
+  }
+  return { columns, change: { operation: 'columns' }, result: ({ uids }) => result(uids) }
+}
+
+/** The columns of a grid as they are. */
+function storedColumns({ columns, slices }: Layout): (NewColumn & { uid: string })[] {
+  return columns.map((column) => ({ ...column, slices: slices.get(column.uid) ?? [] }))
 }
 
 function refuseNameless(k: number): never {
   throw invalidField(`cols.${k}.name`, 'is missing')
-}
-
-function nextPosition(columns: readonly ColumnRow[]): number {
-  return columns.length > 0 ? columns[columns.length - 1].position + 1 : 0
 }
 
 /** Updates data, name or order of the columns `uids`, in the order of `cols`. See docs/api.md#columns. */
@@ -139,61 +124,32 @@ export async function updateColumns(
       data: data && arrayOf(data, `cols.${k}.data`),
     }
   })
-  await rewriteLayout(
-    service,
-    call.fid,
-    async (layout) => {
-      const { columns, slices } = layout
-      byUid(uids)(columns)
-      const ends = endsOf(slices)
-      const stored = new Map<string, Omit<NewColumn, 'name'>>()
-      for (const { uid, data } of changes) {
-        if (!data) continue
-        const values = await storeArray(service.store.blobs, call.fid.owner, data, ends)
-        const column = columns.find((one) => one.uid === uid)!
-        const isAsBefore = await isSame(
-          service.store.blobs,
-          [{ ...values, name: column.name }],
-          [column],
-          slices,
-        )
-        if (!isAsBefore) stored.set(uid, values)
-      }
-      const names = new Map(changes.flatMap(({ uid, name }) => (name === undefined ? [] : [[uid, name]])))
-      await checkColumns(service, call, layout, (before) =>
-        before.map((column) => ({
-          ...column,
-          ...stored.get(column.uid),
-          uid: column.uid,
-          name: names.get(column.uid) ?? column.name,
-        })),
+  await changeGrid(service, call, call.fid, async (layout) => {
+    const { columns, slices } = layout
+    byUid(uids)(columns)
+    const ends = endsOf(slices)
+    const after = storedColumns(layout).map((column, position) => ({ ...column, position }))
+    for (const { uid, name, order, data } of changes) {
+      const column = after.find((one) => one.uid === uid)!
+      Object.assign(column, { name: name ?? column.name, position: order ?? column.position })
+      if (!data) continue
+      const values = await storeArray(service.store.blobs, call.fid.owner, data, ends)
+      const before = columns.find((one) => one.uid === uid)!
+      const isSameData = await isSame(
+        service.store.blobs,
+        [{ ...values, name: before.name }],
+        [before],
+        slices,
       )
-      return stored
-    },
-    (writers, stored, layout) => {
-      const isChange = changes.some(({ uid, name, order }) => {
-        const column = layout.columns.find((one) => one.uid === uid)!
-        const isMoved = order !== undefined && order !== column.position
-        return stored.has(uid) || isMoved || (name !== undefined && name !== column.name)
-      })
-      if (!isChange) return applyOnce(writers, call, async () => {})
-      return changing(writers, call, layout, async (epoch) => {
-        const { columns } = layout
-        const after = new Map(columns.map((column) => [column.uid, { ...column }]))
-        for (const { uid, name, order } of changes) {
-          const column = after.get(uid)!
-          column.name = name ?? column.name
-          column.position = order ?? column.position
-          const values = stored.get(uid)
-          if (!values) continue
-          Object.assign(column, { type: values.type, rows: values.rows })
-          await writers.grids.replaceSlices(epoch, uid, layout.slices.get(uid) ?? [], values.slices)
-        }
-        refuseDoubles([...after.values()].map(({ name }) => name))
-        await renumber(writers, epoch, columns, [...after.values()], changes)
-      })
-    },
-  )
+      if (!isSameData) Object.assign(column, { ...values, uid })
+    }
+    const isChange = after.some((column, k) => {
+      const { name, position } = columns[k]
+      return column.slices !== slices.get(column.uid) || column.name !== name || column.position !== position
+    })
+    const sorted = sortColumns(columns, after, changes)
+    return planColumns(service, call, layout, isChange ? sorted : undefined, () => null)
+  })
 }
 
 /**
@@ -204,10 +160,10 @@ async function checkColumns(
   service: Service,
   { fid }: Call,
   layout: Layout,
-  change: (before: readonly SnapshotColumn[]) => SnapshotColumn[],
+  after: readonly NewColumn[],
 ): Promise<void> {
   const before = snapshotOfLayout(service.store, layout)
-  const columns = change(before.columns)
+  const columns = after.map(asColumn)
   const rows = Math.max(0, ...columns.map((column) => column.rows))
   const snap = { ...before, columns, rows }
   const key = keyOf(layout.grid)
@@ -221,65 +177,38 @@ async function checkColumns(
   await enforceOn(service, fid, layout, { snap, source: 'the grid' })
 }
 
-/** A column that is not part of a grid yet. */
-function asColumn(column: NewColumn): SnapshotColumn {
-  return { ...column, uid: '', order: 0, tail: Buffer.alloc(0) }
+/** A column of a plan, to be read. */
+function asColumn(column: NewColumn, order: number): SnapshotColumn {
+  return { ...column, uid: column.uid ?? '', order, tail: NO_TAIL }
 }
 
-/** Renumbers positions to 0, 1, 2 … and writes changed columns. A moved column displaces the one there. */
-async function renumber(
-  writers: Writers,
-  epoch: Epoch,
+const NO_TAIL = Buffer.alloc(0)
+
+/** Sorts columns by their positions. On equal positions, a moved column displaces the one there. */
+function sortColumns<C extends { uid: string; position: number }>(
   before: readonly ColumnRow[],
-  after: ColumnRow[],
+  after: readonly C[],
   changes: readonly { uid: string; order?: number }[],
-): Promise<void> {
+): C[] {
   const moved = new Set(changes.flatMap(({ uid, order }) => (order === undefined ? [] : [uid])))
-  const from = new Map(before.map((column) => [column.uid, column]))
-  after.sort((a, b) => {
-    if (a.position !== b.position) return a.position - b.position
-    // On equal positions, a column moved right comes after the one there; a column moved left, before it.
-    const side = (c: ColumnRow): number =>
-      moved.has(c.uid) ? (c.position > from.get(c.uid)!.position ? 1 : -1) : 0
-    return side(a) - side(b)
-  })
-  for (const [position, column] of after.entries()) {
-    const old = from.get(column.uid)!
-    const { uid, name, type, rows } = column
-    if (old.name !== name || old.position !== position)
-      await writers.grids.changeColumn(epoch, uid, { name, position })
-    if (old.type !== type || old.rows !== rows) await writers.grids.changeColumn(epoch, uid, { type, rows })
-  }
+  const from = new Map(before.map(({ uid, position }) => [uid, position]))
+  // A column moved right comes after the one there; a column moved left, before it.
+  const side = ({ uid, position }: C): number => (moved.has(uid) ? (position > from.get(uid)! ? 1 : -1) : 0)
+  return [...after].sort((a, b) => a.position - b.position || side(a) - side(b))
 }
 
-/** Removes columns. Throws 400 if a uid is not in the grid. */
+/** Removes columns. Throws `unknown_column` if a uid is not in the grid, `conflict` if it is in the key. */
 export async function deleteColumns(service: Service, call: Call, uids: string[]): Promise<void> {
-  await rewriteLayout(
-    service,
-    call.fid,
-    (layout) =>
-      checkColumns(service, call, layout, (before) => before.filter(({ uid }) => !uids.includes(uid))),
-    (writers, _, layout) =>
-      changing(writers, call, layout, async (epoch) => {
-        const { columns, grid } = layout
-        byUid(uids)(columns)
-        const key = columns.find(({ uid }) => uids.includes(uid) && keyOf(grid).includes(uid))
-        if (key)
-          throw new Problem('conflict', `column ${key.name} is in the key of the grid`, {
-            field: 'uid',
-            hint: 'Remove the key first: gridline append GRID --key ""',
-          })
-        await writers.grids.removeColumns(epoch, uids)
-        const removed = new Set(uids)
-        await recordLost(
-          writers,
-          call.fid,
-          columns.filter(({ uid }) => removed.has(uid)),
-        )
-        const left = columns.filter(({ uid }) => !removed.has(uid))
-        for (const [position, { uid, position: old }] of left.entries()) {
-          if (position !== old) await writers.grids.changeColumn(epoch, uid, { position })
-        }
-      }),
-  )
+  await changeGrid(service, call, call.fid, async (layout) => {
+    const { columns, grid } = layout
+    byUid(uids)(columns)
+    const key = columns.find(({ uid }) => uids.includes(uid) && keyOf(grid).includes(uid))
+    if (key)
+      throw new Problem('conflict', `column ${key.name} is in the key of the grid`, {
+        field: 'uid',
+        hint: 'Remove the key first: gridline append GRID --key ""',
+      })
+    const left = storedColumns(layout).filter(({ uid }) => !uids.includes(uid))
+    return planColumns(service, call, layout, left, () => null)
+  })
 }

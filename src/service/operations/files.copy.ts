@@ -9,8 +9,8 @@ import { checkIfMatch } from '../core/etag.ts'
 import { freeName, shortened } from '../files/names.ts'
 import { keptInCopies } from '../files/new-file.ts'
 import { respondWithFile } from '../files/read.ts'
-import { compact } from '../grids/change/compact.ts'
 import { copyColumns } from '../grids/change/copy.ts'
+import { flushTail } from '../grids/change/flush.ts'
 import { sourcesIn, withGrids } from '../plots/figure.ts'
 import { shownGrids } from '../plots/shown.ts'
 import { MEDIA_TYPE } from '../plots/store-figure.ts'
@@ -46,7 +46,7 @@ export async function copyFile(
       case 'fold':
         throw new Problem('invalid_request', 'a folder cannot be copied', { hint: 'Copy the files in it.' })
       case 'grid':
-        await compact(service.store, file)
+        await flushTail(service.store, file)
         return store.writeOnce(
           write,
           async (writers) => {
@@ -140,7 +140,7 @@ async function copyPlot(
   // References contain ids, and are stored before the files are created: allocate the ids first.
   const targets = new Map<string, Fid>()
   for (const { grid } of copies) {
-    await compact(service.store, grid)
+    await flushTail(service.store, grid)
     const idlocal = await store.write([like.owner], ({ files }) => files.nextIdlocal(like.owner))
     targets.set(formatFid(grid), { owner: like.owner, idlocal })
   }

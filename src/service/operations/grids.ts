@@ -14,17 +14,17 @@ import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
 import { newRow, readSourceFid } from '../files/new-file.ts'
 import { assertCanChange, getFile, lookup, replayed, respondWithFile } from '../files/read.ts'
 import { rowOfVersion } from '../files/versions.ts'
-import { HasRules, hasRules } from '../grids/change/append/request.ts'
+import { hasRules } from '../grids/change/append/request.ts'
 import { appendRows } from '../grids/change/append/rows.ts'
-import { appendTable, asItIs } from '../grids/change/append/table.ts'
+import { appendNothing, appendTable } from '../grids/change/append/table.ts'
 import { addGrid, readGridData, storeArrays } from '../grids/change/create.ts'
 import { givenDraft } from '../grids/change/drafts.ts'
 import type { Target, Written } from '../grids/change/place.ts'
 import { createOrUpdateGrids } from '../grids/change/place-several.ts'
 import { refuseDeleteMissing, upsert } from '../grids/change/upsert.ts'
 import { byName, byUid, columnsJson, snapshotOf, trimmed } from '../grids/column/content.ts'
-import { type GivenRows, rowsOf, rowsOfLines, tableOfRows } from '../grids/given/given-rows.ts'
-import { columnsNow } from '../grids/given/match.ts'
+import { type GivenRows, rowsOf, rowsOfLines, tableOfRows } from '../grids/given/json-rows.ts'
+import { columnsNow } from '../grids/given/match-columns.ts'
 import {
   type DataCall,
   givenProvenance,
@@ -294,16 +294,13 @@ async function append(service: Service, call: OperationCall<'rows.append' | 'row
     mayChangeTypes: call.headers['Allow-Type-Change'] ?? contentType !== dataTypes.ndjson,
     ...given,
   }
-  if (given.bodies.length === 0) await assertCanChange(service, call)
-  if (call.headers['Delete-Missing']) return appendedBody(call, await upsertRows(service, call, given))
-  if (isRuled(call)) return appendedBody(call, await upsertRows(service, call, given))
-  if (given.bodies.length === 0) return appendedBody(call, await asItIs(service, call.fid))
-  try {
-    return appendedBody(call, await appendRows(service, rows))
-  } catch (error) {
-    if (!(error instanceof HasRules)) throw error
-    return appendedBody(call, await upsertRows(service, call, given))
+  const plan = () => upsertRows(service, call, given)
+  if (call.headers['Delete-Missing'] || isRuled(call)) return appendedBody(call, await plan())
+  if (given.bodies.length === 0) {
+    await assertCanChange(service, call)
+    return appendedBody(call, await appendNothing(service, call.fid))
   }
+  return appendedBody(call, await appendRows(service, rows, plan))
 }
 
 /** The draft that an upload made, with the link that shows it. */

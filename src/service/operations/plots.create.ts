@@ -8,7 +8,7 @@ import { checkFilename, find, freeName, nameTaken, pathNames, placeOf } from '..
 import { newRow, readSourceFid } from '../files/new-file.ts'
 import { getFile, updateFile } from '../files/read.ts'
 import { update } from '../files/update.ts'
-import { compact } from '../grids/change/compact.ts'
+import { flushTail } from '../grids/change/flush.ts'
 import { sourcesIn } from '../plots/figure.ts'
 import {
   DataGridChanged,
@@ -226,6 +226,6 @@ async function ownGrid(
   const { fid } = call
   const own = await store.read((readers) => ownGridOf(readers, fid, call, before))
   if (!own) return undefined
-  await compact(store, { owner: fid.owner, idlocal: own.idlocal })
+  await flushTail(store, { owner: fid.owner, idlocal: own.idlocal })
   return store.read((readers) => ownGridOf(readers, fid, call, before))
 }

@@ -1,8 +1,6 @@
-import { ROOT } from '../../contract/fid.ts'
 import type { UploadAction } from '../../contract/resources/index.ts'
 import type { Call } from '../core/call.ts'
-import { find, pathNames } from '../files/names.ts'
-import { notAGrid, type Target, takenBy } from '../grids/change/place.ts'
+import { findTarget, notAGrid, type Target, takenBy } from '../grids/change/place.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** The stored result of a streamed write, if it was applied before. Reads the body to compare it. */
@@ -18,18 +16,14 @@ export async function appliedBefore<T>(
 /** Returns the result of an upload that was applied before. Throws early if the upload must fail. */
 export async function uploadedBefore(service: Service, call: Call, target: Target) {
   const owner = call.caller!.username
-  const { limits, store } = service
+  const { store } = service
   type Made = { idlocal: number; warnings: string[]; action: UploadAction }
   const made = await appliedBefore(call, () =>
     store.read(({ idempotency }) => idempotency.find<Made>(call.writeKey(owner))),
   )
   if (made) return made
   return store.read(async (readers) => {
-    const inPath = target.parent_path === undefined ? [] : pathNames(target.parent_path, limits)
-    const taken = await find(readers.files, owner, inPath.length > 0 ? ROOT : (target.parent ?? ROOT), [
-      ...inPath,
-      target.filename,
-    ])
+    const taken = await findTarget(service, readers, owner, target)
     if (taken && target.onConflict === 'fail') throw await takenBy(readers, taken)
     // A file with several tables belongs in a folder; how many it has is known when it has been read.
     const isPlace = taken?.filetype === 'grid' || taken?.filetype === 'fold'

@@ -7,14 +7,10 @@ import { type AuthorizedFile, authorizeCall } from '../access/access.ts'
 import type { Call, OperationCall } from '../core/call.ts'
 import { applyOnce, assertCanChange, updateFile } from '../files/read.ts'
 import { type FoundVersion, findVersion, seesVersions } from '../files/versions.ts'
-import { rewriteLayout } from '../grids/change/compact.ts'
-import {
-  checkRevertedKey,
-  columnsToRevert,
-  commitRevert,
-  type Reverting,
-  readVersion,
-} from '../grids/change/revert.ts'
+import { changeGrid } from '../grids/change/change.ts'
+import { changeLayout } from '../grids/change/layout.ts'
+import { commitPlan } from '../grids/change/plan.ts'
+import { checkRevertedKey, columnsToRevert, type Reverting, readVersion } from '../grids/change/revert.ts'
 import { userOf } from '../grids/change/versions.ts'
 import { enforceOn } from '../grids/checks/enforce.ts'
 import { trimmed } from '../grids/column/content.ts'
@@ -352,34 +348,23 @@ function bodyOf(fid: Fid, outcome: Outcome) {
 async function revertGrid(service: Service, call: OperationCall<'versions.revert'>, text: string) {
   const { store } = service
   const { fid } = call
-  const outcome = await rewriteLayout(
-    service,
-    fid,
-    async (layout) => {
-      const target = await store.read(async (readers) => {
-        const found = await authorizeCall(readers, call)
-        return readTarget(service, readers, found, text)
-      })
-      if (target.reverting) {
-        await checkRevertedKey(store, layout.grid, target.reverting)
-        const snap = await trimmed(target.reverting.snap)
-        await enforceOn(service, call.fid, layout, {
-          snap,
-          source: `version ${target.reverting.row.version}`,
-        })
-      }
-      const columns = target.reverting && (await columnsToRevert(store, target.reverting, layout))
-      return { version: target.version, columns }
-    },
-    (writers, { version: of_version, columns }, layout) =>
-      applyOnce(writers, call, async ({ file }): Promise<Outcome> => {
-        const change = { operation: 'revert' as const, by: userOf(call), of_version }
-        const made = columns && (await commitRevert(writers, file, layout, columns, change))
-        return made === undefined
-          ? { version: file.content_version, of_version, action: 'unchanged' }
-          : { version: made, of_version, action: 'reverted' }
-      }),
-  )
+  const outcome = await changeGrid(service, call, fid, async (layout) => {
+    const { version: of_version, reverting } = await store.read(async (readers) => {
+      const found = await authorizeCall(readers, call)
+      return readTarget(service, readers, found, text)
+    })
+    if (reverting) {
+      await checkRevertedKey(store, layout.grid, reverting)
+      const snap = await trimmed(reverting.snap)
+      await enforceOn(service, fid, layout, { snap, source: `version ${of_version}` })
+    }
+    const columns = reverting && (await columnsToRevert(store, reverting, layout))
+    return {
+      columns,
+      change: { operation: 'revert', of_version },
+      result: ({ version }): Outcome => ({ version, of_version, action: columns ? 'reverted' : 'unchanged' }),
+    }
+  })
   return bodyOf(fid, outcome)
 }
 
@@ -434,7 +419,7 @@ async function revertPlot(service: Service, call: OperationCall<'versions.revert
       body: bodyOf(fid, await updateFile(service, call, (writers, { file: now }) => put(writers, now))),
     }
   const grid = { owner: fid.owner, idlocal: own.row.idlocal }
-  const outcome = await rewriteLayout(
+  const outcome = await changeLayout(
     service,
     grid,
     (layout) => columnsToRevert(store, own, layout),
@@ -443,10 +428,10 @@ async function revertPlot(service: Service, call: OperationCall<'versions.revert
         // The figure that is replaced showed the data as it is before.
         const grids = await gridVersions(writers, now)
         const data = await writers.files.get(grid.owner, grid.idlocal)
-        const change = { operation: 'revert' as const, by: userOf(call), of_version: own.row.version }
-        const before = data && columns && (await commitRevert(writers, data, layout, columns, change))
+        const change = { operation: 'revert' as const, of_version: own.row.version }
+        if (data) await commitPlan(writers, data, layout, { columns, change }, userOf(call))
         const done = await put(writers, now, grids)
-        return before !== undefined ? { ...done, action: 'reverted' as const } : done
+        return data && columns ? { ...done, action: 'reverted' as const } : done
       }),
   )
   return { body: bodyOf(fid, outcome) }

@@ -5,13 +5,14 @@ import { mayWrite, type Principal, visibleFileById } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import { freeName, shortened } from '../files/names.ts'
 import { hasRules } from '../grids/change/append/request.ts'
-import { addColumns, addGrid, newUid, storeArrays, tooManyColumns } from '../grids/change/create.ts'
-import { beginVersion, userOf } from '../grids/change/versions.ts'
-import type { NewColumn } from '../grids/column/layout.ts'
+import { addGrid, newUid, storeArrays, tooManyColumns } from '../grids/change/create.ts'
+import { recordColumns } from '../grids/change/layout.ts'
+import { commitPlan } from '../grids/change/plan.ts'
+import { userOf } from '../grids/change/versions.ts'
+import { type NewColumn, readLayout } from '../grids/column/layout.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { ColumnRow, SliceRef } from '../store/aggregates/grids.ts'
 import { storeText } from '../store/aggregates/texts.ts'
-import { encodeTypes } from '../store/schema/column-types.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import { plainArrays, rawArrays, readFigure, referencesOf, withGrids, withReferences } from './figure.ts'
 import { qualityOf } from './quality.ts'
@@ -267,11 +268,7 @@ async function replaceData(
   const before = await writers.grids.columns(owner, idlocal)
   const kept = before.filter(({ uid }) => used.has(uid) && !fresh.has(uid))
   const file = (await writers.files.get(owner, idlocal))!
-  const epoch = { owner, idlocal, epoch: now.epoch + 1 }
-  await writers.grids.removeColumns(
-    epoch,
-    before.filter((column) => !kept.includes(column)).map(({ uid }) => uid),
-  )
+  const present = await readLayout(writers, { owner, idlocal })
   const names = new Set(kept.map(({ name }) => name))
   const added = columns.map((column) => {
     let { name } = column
@@ -279,18 +276,10 @@ async function replaceData(
     names.add(name)
     return { ...column, name }
   })
-  for (const [position, { uid }] of kept.entries()) await writers.grids.changeColumn(epoch, uid, { position })
-  const taken = new Set(kept.map(({ uid }) => uid))
-  await addColumns(writers, epoch, added, taken, kept.length)
-  const all = await writers.grids.columns(owner, idlocal)
-  const row_count = Math.max(0, ...all.map(({ rows }) => rows))
-  await writers.grids.change(owner, idlocal, {
-    layout: now.layout + 1,
-    row_count,
-    ragged: all.some(({ rows }) => rows !== row_count) ? 1 : 0,
-    types: encodeTypes(all.map(({ type }) => type)),
-  })
-  await beginVersion(writers, { file, grid: now }, { operation: 'update', by }, { before, after: all })
+  const stay = kept.map((column) => ({ ...column, slices: present.slices.get(column.uid) ?? [] }))
+  const plan = { columns: [...stay, ...added], change: { operation: 'update' as const } }
+  await commitPlan(writers, file, present, plan, by)
+  await recordColumns(writers, { owner, idlocal }, now.layout + 1)
 }
 
 async function addDataGrid(

@@ -1,21 +1,19 @@
 import { Problem } from '../../../contract/errors.ts'
-import { ROOT } from '../../../contract/fid.ts'
 import { HIDDEN } from '../../../contract/hidden.ts'
 import { badData } from '../../../ingest/index.ts'
 import { authorize } from '../../access/access.ts'
 import { checkIfMatch } from '../../core/etag.ts'
-import { checkDepth, find, freeName, makeFolders, nameTaken, pathNames, placeOf } from '../../files/names.ts'
+import { checkDepth, find, freeName, makeFolders, nameTaken, placeOf } from '../../files/names.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { OWNER } from '../../store/aggregates/lists.ts'
-import type { Readers } from '../../store/store.ts'
-import { checkType, columnsNow, matchColumns, refuseLoss, refuseShrink } from '../given/match.ts'
+import { checkType, columnsNow, matchColumns, refuseLoss, refuseShrink } from '../given/match-columns.ts'
 import type { DataCall } from '../given/reading-options.ts'
 import type { Table, Tables } from '../given/tables.ts'
 import { givenKey } from '../keys/key.ts'
 import type { GridService } from '../service.ts'
 import { addGrid } from './create.ts'
 import { givenDraft, placeDraft } from './drafts.ts'
-import { createOrUpdateGrid, notAGrid, renamed, type Target, type Written } from './place.ts'
+import { createOrUpdateGrid, findTarget, notAGrid, renamed, type Target, type Written } from './place.ts'
 import { userOf } from './versions.ts'
 
 /** Creates a grid from a file, or a folder of grids if the file contains several tables. */
@@ -31,7 +29,7 @@ export async function createOrUpdateGrids(
     const warnings = [...stored.warnings, ...table.warnings]
     if (draft !== undefined) {
       const existing = await service.store.read((readers) =>
-        fileAt(service, readers, call.caller!.username, target),
+        findTarget(service, readers, call.caller!.username, target),
       )
       return placeDraft(service, call, { ...table, warnings }, { ...target, draft }, existing)
     }
@@ -58,7 +56,7 @@ export async function createOrUpdateGrids(
   const owner = call.caller!.username
   const taken =
     target.onConflict === 'replace' || target.onConflict === 'append'
-      ? await service.store.read((readers) => fileAt(service, readers, owner, target))
+      ? await service.store.read((readers) => findTarget(service, readers, owner, target))
       : undefined
   if (!taken) return createFolderOfGrids(service, call, stored, target)
   if (taken.filetype === 'fold') return updateFolderOfGrids(service, call, stored, target, taken)
@@ -66,17 +64,6 @@ export async function createOrUpdateGrids(
     target.filename,
     `It is a ${taken.filetype}, and the file contains ${stored.tables.length} tables, which need a folder. Choose another name.`,
   )
-}
-
-/** The active file with the name of the target. */
-async function fileAt(
-  { limits }: GridService,
-  { files }: Readers,
-  owner: string,
-  { parent, parent_path, filename }: Target,
-): Promise<FileRow | undefined> {
-  const inPath = parent_path === undefined ? [] : pathNames(parent_path, limits)
-  return find(files, owner, parent_path === undefined ? (parent ?? ROOT) : ROOT, [...inPath, filename])
 }
 
 /** Creates a folder with a grid for each stored table. */

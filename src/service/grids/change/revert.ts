@@ -1,16 +1,13 @@
 import { Problem } from '../../../contract/errors.ts'
-import type { FileRow } from '../../store/aggregates/files.ts'
 import type { GridRow } from '../../store/aggregates/grids.ts'
 import { storeSlice } from '../../store/aggregates/texts.ts'
 import type { VersionRow } from '../../store/aggregates/versions.ts'
 import { keyOf } from '../../store/schema/primary-key.ts'
-import type { Readers, Store, Writers } from '../../store/store.ts'
+import type { Readers, Store } from '../../store/store.ts'
 import { type Snapshot, snapshotOf, trimmed } from '../column/content.ts'
 import type { Layout, NewColumn } from '../column/layout.ts'
 import { checkKey } from '../keys/key.ts'
-import { replaceAll } from './replace.ts'
 import { isSame } from './same.ts'
-import { beginVersion, type Change } from './versions.ts'
 
 /** A version of a grid as it was read, to be made the present one. */
 export interface Reverting {
@@ -53,25 +50,10 @@ export async function columnsToRevert(
   const { columns } = await trimmed(snap)
   const wanted: NewColumn[] = []
   for (const { name, uid, type, rows, slices, tail } of columns) {
-    const own = slices.map((slice, seq) => ({ ...slice, seq }))
+    const own = [...slices]
     const rest = rows - own.reduce((sum, slice) => sum + slice.rows, 0)
-    if (rest > 0)
-      own.push({ ...(await storeSlice(store.blobs, row.owner, { rows: rest, text: tail })), seq: own.length })
+    if (rest > 0) own.push(await storeSlice(store.blobs, row.owner, { rows: rest, text: tail }))
     wanted.push({ name, uid, type, rows, slices: own })
   }
   return (await isSame(store.blobs, wanted, layout.columns, layout.slices)) ? undefined : wanted
-}
-
-/** Makes these columns those of a grid, in the transaction that began with its layout. Returns the version that begins with it. */
-export async function commitRevert(
-  writers: Writers,
-  file: FileRow,
-  { grid, columns, slices }: Layout,
-  wanted: readonly NewColumn[],
-  change: Change,
-): Promise<number> {
-  const { owner, idlocal } = file
-  await replaceAll(writers, { owner, idlocal, epoch: grid.epoch + 1 }, { columns, slices }, wanted)
-  const after = await writers.grids.columns(owner, idlocal)
-  return beginVersion(writers, { file, grid }, change, { before: columns, after })
 }

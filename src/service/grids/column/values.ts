@@ -1,10 +1,4 @@
-import {
-  type ColumnFound,
-  rewritten,
-  type Slice,
-  type SliceEnds,
-  withValue as withHash,
-} from '../../../ingest/index.ts'
+import { type ColumnFound, rewritten, type Slice } from '../../../ingest/index.ts'
 import {
   asBuffer,
   breathe,
@@ -75,10 +69,6 @@ class ValueBuilder {
     this.rows++
   }
 
-  get size(): number {
-    return this.at
-  }
-
   take(): Values {
     const values = { rows: this.rows, type: this.type, text: this.out.subarray(0, this.at) }
     this.out = Buffer.allocUnsafe(1024)
@@ -106,37 +96,24 @@ export async function columnsInTurns(bodies: readonly Uint8Array[], width: numbe
   return builders.map((builder) => builder.take())
 }
 
-export function newBuilders(width: number): ValueBuilder[] {
+function newBuilders(width: number): ValueBuilder[] {
   return Array.from({ length: width }, () => new ValueBuilder())
 }
 
-/**
- * Adds rows (comma-separated JSON arrays, one value per builder) to the builders of their columns, from an offset on; up to
- * the first row after which slices end, if `ends` is given. Returns where it stopped, and whether slices end there.
- */
-export function addRows(
-  builders: readonly ValueBuilder[],
-  buf: Uint8Array,
-  from = 0,
-  ends?: SliceEnds,
-): { end: number; hasEnded: boolean } {
-  let i = skipBlanks(buf, from)
+/** Adds rows (comma-separated JSON arrays, one value per builder) to the builders of their columns. */
+function addRows(builders: readonly ValueBuilder[], buf: Uint8Array): void {
+  let i = skipBlanks(buf, 0)
   while (i < buf.length) {
-    const start = i
-    let hash = 0
     i = skipBlanks(buf, i + 1)
     for (const builder of builders) {
       const end = endOf(buf, i)
       builder.add(buf, i, end)
-      if (ends) hash = withHash(hash, buf, i, end)
       i = skipBlanks(buf, end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
     }
     i = skipBlanks(buf, i + 1)
     if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
-    if (ends?.isAfter(i - start, () => hash)) return { end: i, hasEnded: true }
   }
-  return { end: i, hasEnded: false }
 }
 
 /** One value repeated `count` times, comma-separated. */

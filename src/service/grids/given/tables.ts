@@ -13,6 +13,7 @@ import type { Store } from '../../store/store.ts'
 import type { Snapshot, SnapshotColumn } from '../column/content.ts'
 import type { NewColumn } from '../column/layout.ts'
 import { SliceWriter } from '../column/slices.ts'
+import type { RowText } from '../column/tail.ts'
 import { type ColumnType, type Values, valuesOf } from '../column/values.ts'
 import type { GridService } from '../service.ts'
 import { type DataCall, readingOptions, refuseWarnings } from './reading-options.ts'
@@ -28,6 +29,8 @@ export interface Table {
   lineOf?: (row: number) => number
   /** Values by column, for a small table that is not stored yet. */
   small?: readonly Values[]
+  /** The rows of a JSON body, which have no names, lines or order of dates. */
+  json?: readonly RowText[]
 }
 
 /** Parses delimited text into stored slices. Nothing refers to them yet, so an error leaves no trace. */

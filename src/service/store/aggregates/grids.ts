@@ -219,6 +219,27 @@ export class GridReader {
   }
 }
 
+/** The slices of a column before and after a change. */
+export interface SliceChange {
+  uid: string
+  before: readonly SliceRef[]
+  after: readonly SliceRef[]
+}
+
+/** Returns the range of positions, end excluded, where two lists of slices differ. */
+function changedRange(before: readonly SliceRef[], after: readonly SliceRef[]): [number, number] {
+  const isSame = (k: number): boolean =>
+    before[k].blob.hash === after[k].blob.hash && before[k].rows === after[k].rows && before[k].seq === k
+  const common = Math.min(before.length, after.length)
+  let from = 0
+  while (from < common && isSame(from)) from++
+  if (before.length !== after.length) return [from, Math.max(before.length, after.length)]
+  // Slices behind a change keep their positions if their number stays the same.
+  let to = common
+  while (to > from && isSame(to - 1)) to--
+  return [from, to]
+}
+
 export class GridWriter extends GridReader {
   constructor(
     db: Db,
@@ -408,61 +429,36 @@ export class GridWriter extends GridReader {
     )
   }
 
-  /** Removes the slices of columns, of each from `seq` on. Earlier epochs keep them. */
-  async removeSlices(of: Epoch, from: readonly { uid: string; seq: number }[]): Promise<void> {
-    const alike = new Map<number, string[]>()
-    for (const { uid, seq } of from) gather(alike, seq, uid)
-    for (const [seq, uids] of alike)
+  /**
+   * Replaces the slices of columns by `after`, whose blobs are stored. Slices that are equal at the same position stay.
+   * Earlier epochs keep those that are removed.
+   */
+  async replaceSlices(of: Epoch, columns: readonly SliceChange[]): Promise<void> {
+    const removed = new Map<string, string[]>()
+    const added: (SliceRef & { uid: string })[] = []
+    for (const { uid, before, after } of columns) {
+      const [from, to] = changedRange(before, after)
+      if (from < Math.min(to, before.length)) gather(removed, `${from}:${to}`, uid)
+      for (let seq = from; seq < Math.min(to, after.length); seq++) added.push({ ...after[seq], uid, seq })
+    }
+    for (const [range, uids] of removed) {
+      const [from, to] = range.split(':').map(Number)
       for (const some of inBatches(uids)) {
         await breathe()
-        const chosen = (slices: SomeSlices): SomeSlices =>
-          slices.where('uid', 'in', some).where('seq', '>=', seq)
-        await this.pastSlices(of, chosen)
+        await this.pastSlices(of, (slices) =>
+          slices.where('uid', 'in', some).where('seq', '>=', from).where('seq', '<', to),
+        )
         await this.db
           .deleteFrom('slices')
           .where('owner', '=', of.owner)
           .where('idlocal', '=', of.idlocal)
           .where('uid', 'in', some)
-          .where('seq', '>=', seq)
+          .where('seq', '>=', from)
+          .where('seq', '<', to)
           .execute()
       }
-  }
-
-  /**
-   * Makes `slices` those of a column that has `before`, whose blobs are stored. Slices that are the same at the same
-   * place stay as they are.
-   */
-  async replaceSlices(
-    of: Epoch,
-    uid: string,
-    before: readonly SliceRef[],
-    slices: readonly SliceRef[],
-  ): Promise<void> {
-    const isSame = (k: number): boolean =>
-      before[k].blob.hash === slices[k].blob.hash && before[k].rows === slices[k].rows && before[k].seq === k
-    const common = Math.min(before.length, slices.length)
-    let first = 0
-    while (first < common && isSame(first)) first++
-    let end = common
-    // Where the number of slices is the same, those behind a change can be kept as well.
-    if (before.length === slices.length) while (end > first && isSame(end - 1)) end--
-    else end = Math.max(before.length, slices.length)
-    if (first === end) return
-    const chosen = (rows: SomeSlices): SomeSlices =>
-      rows.where('uid', '=', uid).where('seq', '>=', first).where('seq', '<', end)
-    await this.pastSlices(of, chosen)
-    await this.db
-      .deleteFrom('slices')
-      .where('owner', '=', of.owner)
-      .where('idlocal', '=', of.idlocal)
-      .where('uid', '=', uid)
-      .where('seq', '>=', first)
-      .where('seq', '<', end)
-      .execute()
-    await this.addSlices(
-      of,
-      slices.slice(first, end).map((slice, k) => ({ ...slice, uid, seq: first + k })),
-    )
+    }
+    if (added.length > 0) await this.addSlices(of, added)
   }
 
   /** Keeps slices for the epochs before this one. Blobs of others are kept for a while: readers may still be using them. */

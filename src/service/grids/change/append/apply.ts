@@ -1,141 +1,167 @@
+// Adds rows to the tail of a grid: the fast path of appends, whose cost does not depend on the size of the grid.
 import { Problem } from '../../../../contract/errors.ts'
 import { authorize, checkReplay } from '../../../access/access.ts'
 import { checkIfMatch } from '../../../core/etag.ts'
-import { isHeld } from '../../../store/aggregates/grids.ts'
+import type { FileRow } from '../../../store/aggregates/files.ts'
+import { type GridRow, isHeld } from '../../../store/aggregates/grids.ts'
 import { kept, otherRequest, sameRequest, type WriteKey } from '../../../store/aggregates/idempotency.ts'
 import { SETTLED_AFTER } from '../../../store/aggregates/jobs.ts'
 import { combineTypes, decodeTypes, encodeTypes, fits } from '../../../store/schema/column-types.ts'
+import type { ColumnType } from '../../../store/schema/schema.ts'
 import type { Writers } from '../../../store/store.ts'
 import { type RowText, tailBodies } from '../../column/tail.ts'
+import { type Misfit, wrongLength } from '../../given/json-rows.ts'
 import type { Append, Appended } from '../../service.ts'
 import { addAppendVersion, type Before, continuesVersion, userOf } from '../versions.ts'
-import {
-  columnsChanged,
-  GridHeld,
-  HasRules,
-  hasRules,
-  Misfit,
-  moved,
-  UnequalColumns,
-  wrongLength,
-} from './request.ts'
+import { areMoved, columnsChanged, needsPlan } from './request.ts'
 
-/** The tail is folded into slices when it exceeds either limit. */
-const FOLD_ROWS = 4096
-export const FOLD_BYTES = 256 * 1024
+/** The tail is flushed into slices when it exceeds either limit. */
+const MAX_TAIL_ROWS = 4096
+export const MAX_TAIL_BYTES = 256 * 1024
 
 export interface Applied {
   /** One for each append, in order. */
   outcomes: Outcome[]
-  /** Size of the tail afterwards, or one above `FOLD_BYTES` if it has many rows. 0 if nothing was added. */
+  /** Size of the tail afterwards, or one above `MAX_TAIL_BYTES` if it has many rows. 0 if nothing was added. */
   tailBytes: number
 }
 
-export type Outcome = { result: Appended; error?: undefined } | { result?: undefined; error: unknown }
+/** What became of an append. A misfit is located in the rows after the transaction. */
+export type Outcome =
+  | { kind: 'applied'; result: Appended }
+  | { kind: 'refused'; error: Problem }
+  | { kind: 'misfit'; misfit: Misfit }
+  /** It needs a plan: see `needsPlan`. */
+  | { kind: 'plan' }
+  /** Another server changes the columns of the grid: try again later. */
+  | { kind: 'held' }
 
-/** Applies appends to one grid, in order of arrival. One that fails does not stop the others. `isPadded`: see `appendRows`. */
-export async function appendTo(
-  writers: Writers,
-  list: readonly Append[],
-  isPadded = false,
-): Promise<Applied> {
+/** Applies appends to one grid, in order of arrival. One that fails does not stop the others. */
+export async function appendTo(writers: Writers, list: readonly Append[]): Promise<Applied> {
   const { owner, idlocal } = list[0].fid
   const file = await writers.files.get(owner, idlocal)
-  const outcomes: Outcome[] = []
-  const known = await writers.idempotency.findAll(list.map(({ write }) => write))
+  const replays = await writers.idempotency.findAll(list.map(({ write }) => write))
   const grid = file?.filetype === 'grid' ? await writers.grids.get(owner, idlocal) : undefined
-  let types = decodeTypes(grid?.types ?? '')
-  const now = Date.now()
-  /** File and grid, as they are after the appends so far. */
-  let state: Before | undefined = file && grid && { file, grid }
-  const width = types.length
-  const bodies: RowText[] = []
-  const records: { write: WriteKey; result: Appended }[] = []
-  let added = 0
-  let addedBytes = 0
+  const group = new AppendGroup(writers, file, grid)
+  const outcomes: Outcome[] = []
   for (const [k, append] of list.entries()) {
     try {
-      const before = known[k] ?? sameKey(records, append.write)
-      if (before instanceof Problem) throw before
-      if (before) {
-        await checkReplay(writers, file, append.write, append.principal)
-        outcomes.push({ result: before as Appended })
-        continue
-      }
-      await authorize(writers, file, append.principal, { access: 'write', filetype: 'grid' })
-      checkIfMatch({ version: file!.version + (added > 0 ? 1 : 0) }, append.ifMatch)
-      if (isHeld(grid!)) throw new GridHeld()
-      if (hasRules(grid!)) throw new HasRules()
-      if (append.width !== width || width === 0) throw wrongLength(append, width)
-      if (append.columns && moved(await writers.grids.columns(owner, idlocal), append.columns))
-        throw columnsChanged()
-      if (grid!.ragged && !isPadded) throw new UnequalColumns()
-      const given = decodeTypes(append.types)
-      if (!append.mayChangeTypes) {
-        const misfit = given.findIndex((type, column) => !fits(type, types[column]))
-        if (misfit >= 0) {
-          const columns = await writers.grids.columns(owner, idlocal)
-          throw new Misfit(misfit, columns[misfit].name, types[misfit])
-        }
-      }
-      const count = append.bodies.reduce((sum, { rows }) => sum + rows, 0)
-      const bytes = append.bodies.reduce((sum, { body }) => sum + body.length, 0)
-      await writers.usage.grow(owner, { rows: count, bytes }, { rows: added, bytes: addedBytes })
-      const by = userOf(append.principal)
-      const { file: earlier, grid: present } = state!
-      const { message } = append
-      const version = await versionOf(writers, state!, by, now, message)
-      if (version > earlier.content_version)
-        state = {
-          file: { ...earlier, content_version: version },
-          grid: { ...present, appended_by: message === undefined ? by : null, appended_since: now },
-        }
-      types = combineTypes(types, given)
-      for (const body of append.bodies) bodies.push(body)
-      addedBytes += bytes
-      added += count
-      const result = { rows_added: count, row_count: grid!.row_count + added, version }
-      state = { ...state!, grid: { ...state!.grid, row_count: result.row_count, types: encodeTypes(types) } }
-      records.push({ write: append.write, result })
-      outcomes.push({ result })
+      outcomes.push(await group.apply(append, replays[k]))
     } catch (error) {
-      // What the database could not do is nothing that one append is refused for: the transaction is repeated, or fails.
-      if (!isRefusal(error)) throw error
-      outcomes.push({ error })
+      // An error of the database is no refusal of one append: the transaction is repeated, or fails.
+      if (!(error instanceof Problem)) throw error
+      outcomes.push({ kind: 'refused', error })
     }
   }
-  if (added === 0) return { outcomes, tailBytes: 0 }
-  let { tail_seq, tail_bytes } = grid!
-  for (const { rows, body } of tailBodies(bodies)) {
-    await writers.grids.addTail({ owner, idlocal, seq: ++tail_seq, rows, body })
-    tail_bytes += body.length
+  return { outcomes, tailBytes: await group.write() }
+}
+
+/** The appends to a grid in one transaction. */
+class AppendGroup {
+  /** File and grid as they are after the appends so far. */
+  private state: Before | undefined
+  private types: ColumnType[]
+  private readonly now = Date.now()
+  private readonly bodies: RowText[] = []
+  private readonly records: { write: WriteKey; result: Appended }[] = []
+  private rows = 0
+  private bytes = 0
+
+  constructor(
+    private readonly writers: Writers,
+    private readonly file: FileRow | undefined,
+    private readonly grid: GridRow | undefined,
+  ) {
+    this.state = file && grid && { file, grid }
+    this.types = decodeTypes(grid?.types ?? '')
   }
-  await writers.grids.appended(owner, idlocal, {
-    row_count: grid!.row_count + added,
-    tail_rows: grid!.tail_rows + added,
-    tail_bytes,
-    tail_seq,
-    types: encodeTypes(types),
-    appended_by: state!.grid.appended_by,
-    appended_since: state!.grid.appended_since,
-  })
-  const { content_version } = state!.file
-  const isUnsettled = await writers.files.appended(
-    file!,
-    content_version > file!.content_version ? { content_version } : {},
-  )
-  if (isUnsettled) await writers.jobs.add(owner, 'dates', '', now + SETTLED_AFTER)
-  await writers.idempotency.record(records)
-  const tailBytes = grid!.tail_rows + added > FOLD_ROWS ? Math.max(tail_bytes, FOLD_BYTES + 1) : tail_bytes
-  if (tailBytes > FOLD_BYTES) await writers.jobs.add(owner, 'fold', String(idlocal))
-  return { outcomes, tailBytes }
+
+  /** Checks an append and adds its rows. Throws a Problem if it is refused. */
+  async apply(append: Append, recorded: unknown): Promise<Outcome> {
+    const { writers, file } = this
+    const before = recorded ?? sameKey(this.records, append.write)
+    if (before instanceof Problem) throw before
+    if (before) {
+      await checkReplay(writers, file, append.write, append.principal)
+      return { kind: 'applied', result: before as Appended }
+    }
+    await authorize(writers, file, append.principal, { access: 'write', filetype: 'grid' })
+    checkIfMatch({ version: file!.version + (this.rows > 0 ? 1 : 0) }, append.ifMatch)
+    const grid = this.grid!
+    if (isHeld(grid)) return { kind: 'held' }
+    if (needsPlan(grid)) return { kind: 'plan' }
+    const { owner, idlocal } = append.fid
+    if (append.width !== this.types.length || append.width === 0)
+      throw wrongLength(append.width, this.types.length)
+    if (append.columns && areMoved(await writers.grids.columns(owner, idlocal), append.columns))
+      throw columnsChanged()
+    const types = decodeTypes(append.types)
+    const column = append.mayChangeTypes ? -1 : types.findIndex((type, k) => !fits(type, this.types[k]))
+    if (column >= 0) {
+      const { name } = (await writers.grids.columns(owner, idlocal))[column]
+      return { kind: 'misfit', misfit: { column, name, type: this.types[column] } }
+    }
+    return { kind: 'applied', result: await this.add(append, types) }
+  }
+
+  private async add(append: Append, types: readonly ColumnType[]): Promise<Appended> {
+    const { writers, now } = this
+    const rows = append.bodies.reduce((sum, one) => sum + one.rows, 0)
+    const bytes = append.bodies.reduce((sum, { body }) => sum + body.length, 0)
+    await writers.usage.grow(append.fid.owner, { rows, bytes }, { rows: this.rows, bytes: this.bytes })
+    const by = userOf(append.principal)
+    const { message } = append
+    const { file, grid } = this.state!
+    const version = await versionOf(writers, this.state!, by, now, message)
+    const isNew = version > file.content_version
+    this.types = combineTypes(this.types, types)
+    for (const body of append.bodies) this.bodies.push(body)
+    this.rows += rows
+    this.bytes += bytes
+    const row_count = this.grid!.row_count + this.rows
+    this.state = {
+      file: isNew ? { ...file, content_version: version } : file,
+      grid: {
+        ...grid,
+        row_count,
+        types: encodeTypes(this.types),
+        ...(isNew && { appended_by: message === undefined ? by : null, appended_since: now }),
+      },
+    }
+    const result = { rows_added: rows, row_count, version }
+    this.records.push({ write: append.write, result })
+    return result
+  }
+
+  /** Writes the rows of all appends. Returns the size of the tail: see `Applied`. */
+  async write(): Promise<number> {
+    if (this.rows === 0) return 0
+    const { writers, grid: before, file } = this
+    const { owner, idlocal } = file!
+    const { grid: after } = this.state!
+    let { tail_seq, tail_bytes, tail_rows } = before!
+    for (const { rows, body } of tailBodies(this.bodies)) {
+      await writers.grids.addTail({ owner, idlocal, seq: ++tail_seq, rows, body })
+      tail_bytes += body.length
+    }
+    tail_rows += this.rows
+    const { row_count, types, appended_by, appended_since } = after
+    const fields = { row_count, tail_rows, tail_bytes, tail_seq, types, appended_by, appended_since }
+    await writers.grids.appended(owner, idlocal, fields)
+    const { content_version } = this.state!.file
+    const isUnsettled = await writers.files.appended(
+      file!,
+      content_version > file!.content_version ? { content_version } : {},
+    )
+    if (isUnsettled) await writers.jobs.add(owner, 'dates', '', this.now + SETTLED_AFTER)
+    await writers.idempotency.record(this.records)
+    const tailBytes = tail_rows > MAX_TAIL_ROWS ? Math.max(tail_bytes, MAX_TAIL_BYTES + 1) : tail_bytes
+    if (tailBytes > MAX_TAIL_BYTES) await writers.jobs.add(owner, 'fold', String(idlocal))
+    return tailBytes
+  }
 }
 
-function isRefusal(error: unknown): boolean {
-  return [Problem, GridHeld, HasRules, UnequalColumns, Misfit].some((kind) => error instanceof kind)
-}
-
-/** The version that appended rows belong to, which begins with them if they continue no other. */
+/** Returns the version that appended rows belong to. Begins one unless they continue the current version. */
 async function versionOf(
   writers: Writers,
   before: Before,

@@ -1,13 +1,14 @@
+// Groups appends that arrive at the same time into one transaction.
 import { Problem } from '../../../../contract/errors.ts'
 import type { Fid } from '../../../../contract/fid.ts'
 import type { Store } from '../../../store/store.ts'
+import { misfitIn } from '../../given/json-rows.ts'
 import type { Append, Appended } from '../../service.ts'
-import { type Applied, appendTo, FOLD_BYTES } from './apply.ts'
-import { GridHeld } from './request.ts'
+import { type Applied, appendTo, MAX_TAIL_BYTES, type Outcome } from './apply.ts'
 
-/** Tail size beyond which appends wait for the fold. */
-const FULL_BYTES = 8 * FOLD_BYTES
-/** How long an append waits for another server that changes columns, and how often it looks, in ms. */
+/** Tail size beyond which appends wait for the flush. */
+const FULL_TAIL_BYTES = 8 * MAX_TAIL_BYTES
+/** How long an append waits for another server that changes columns, and the interval between two tries, in ms. */
 const LOCK_TIMEOUT_MS = 20_000
 const POLL_MS = 25
 /** Appends in one transaction. */
@@ -15,9 +16,9 @@ const MAX_GROUP_APPENDS = 1024
 
 interface Waiting {
   append: Append
-  /** When it was asked for. */
+  /** When it arrived, in ms. */
   since: number
-  resolve: (result: Appended) => void
+  resolve: (result: Appended | undefined) => void
   reject: (error: unknown) => void
 }
 
@@ -32,12 +33,13 @@ export class AppendQueue {
 
   constructor(
     private readonly store: Store,
-    private readonly fold: (fid: Fid) => Promise<void>,
+    private readonly flush: (fid: Fid) => Promise<void>,
   ) {}
 
-  async add(append: Append): Promise<Appended> {
+  /** Adds an append. Resolves when its rows are on disk; with undefined if they need a plan (`needsPlan`). */
+  async add(append: Append): Promise<Appended | undefined> {
     await this.gates.get(keyOf(append.fid))
-    return new Promise<Appended>((resolve, reject) => {
+    return new Promise<Appended | undefined>((resolve, reject) => {
       this.enqueue({ append, since: performance.now(), resolve, reject })
     })
   }
@@ -116,18 +118,32 @@ export class AppendQueue {
     }
   }
 
-  /** Answers the appends to one grid, and folds its tail now if it grows faster than it is folded. */
+  /** Answers the appends to one grid. Flushes its tail now if it grows faster than it is flushed. */
   private settle(list: readonly Waiting[], { outcomes, tailBytes }: Applied): void {
-    for (const [k, one] of list.entries()) {
-      const { result, error } = outcomes[k]
-      if (result) one.resolve(result)
-      else if (!(error instanceof GridHeld)) one.reject(error)
-      else if (performance.now() - one.since > LOCK_TIMEOUT_MS)
-        one.reject(new Problem('overloaded', 'a change of the columns of this grid takes too long'))
-      else setTimeout(() => this.enqueue(one), POLL_MS)
-    }
+    for (const [k, one] of list.entries()) this.answer(one, outcomes[k])
     const { fid } = list[0].append
-    if (tailBytes > FULL_BYTES) this.hold(fid, () => this.fold(fid)).catch(nothing)
+    if (tailBytes > FULL_TAIL_BYTES) this.hold(fid, () => this.flush(fid)).catch(nothing)
+  }
+
+  private answer(one: Waiting, outcome: Outcome): void {
+    switch (outcome.kind) {
+      case 'applied':
+        one.resolve(outcome.result)
+        break
+      case 'plan':
+        one.resolve(undefined)
+        break
+      case 'refused':
+        one.reject(outcome.error)
+        break
+      case 'misfit':
+        misfitIn(one.append.bodies, outcome.misfit).then(one.reject, one.reject)
+        break
+      case 'held':
+        if (performance.now() - one.since > LOCK_TIMEOUT_MS)
+          one.reject(new Problem('overloaded', 'a change of the columns of this grid takes too long'))
+        else setTimeout(() => this.enqueue(one), POLL_MS)
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { counted } from '../../../contract/closest.ts'
 import { invalidField, Problem } from '../../../contract/errors.ts'
 import { badData, jsonLines, unpacked } from '../../../ingest/index.ts'
-import { breathe, RawJson, turnIsLong } from '../../../json/index.ts'
+import { acceptedBefore, breathe, RawJson, turnIsLong } from '../../../json/index.ts'
 import type { Service } from '../../core/context.ts'
 import { assertCanChange } from '../../files/read.ts'
 import {
@@ -37,7 +37,47 @@ export async function tableOfRows({ bodies, width }: GivenRows): Promise<Table> 
   )
   const rows = bodies.reduce((sum, one) => sum + one.rows, 0)
   const columns = small.map(({ type }, k) => ({ name: String(k), type, rows, slices: [] }))
-  return { rows, columns, warnings: [], nameless: true, small }
+  return { rows, columns, warnings: [], nameless: true, small, json: bodies }
+}
+
+/** A value that does not fit the type of its column. The row is found later, by `misfitIn`. */
+export interface Misfit {
+  /** Position of the column, from 0. */
+  column: number
+  name: string
+  type: ColumnType
+}
+
+/** Returns the error for the first row whose value does not fit the type of its column. */
+export async function misfitIn(bodies: readonly RowText[], { column, name, type }: Misfit): Promise<Problem> {
+  let row = 0
+  for (const { body } of bodies) {
+    const text = Buffer.concat([OPEN, body, CLOSE])
+    for (const cells of new RawJson(text, 0, text.length, acceptedBefore).items()) {
+      row++
+      const { buf, start, end, bytes } = [...cells.items()][column]
+      if (!fits(typeOf(buf, start, end), type)) return typeChange(`row ${row}`, name, bytes, type)
+      if (turnIsLong()) await breathe()
+    }
+  }
+  throw new Error('all values fit')
+}
+
+const OPEN = Buffer.from('[')
+const CLOSE = Buffer.from(']')
+
+/** Returns the error for rows of `width` values in a grid of `columns` columns. */
+export function wrongLength(width: number, columns: number): Problem {
+  if (columns === 0)
+    return new Problem('bad_data', 'the grid has no columns', {
+      field: 'rows',
+      hint: 'Add columns before rows.',
+    })
+  return new Problem(
+    'bad_data',
+    `a row has ${counted(width, 'value')}; the grid has ${counted(columns, 'column')}`,
+    { field: 'rows', hint: 'Give a value for every column; use null for missing values.' },
+  )
 }
 
 /**

@@ -12,6 +12,7 @@ import { quoteNumbers, type StoredSlice } from '../column/slices.ts'
 import { nounOf, typeChange } from '../column/types.ts'
 import type { ColumnType } from '../column/values.ts'
 import type { GridService } from '../service.ts'
+import { wrongLength } from './json-rows.ts'
 import { type DataCall, mayChangeTypes } from './reading-options.ts'
 import type { Table } from './tables.ts'
 
@@ -24,6 +25,7 @@ export function matchColumns(
 ): (NewColumn | undefined)[] {
   if (table.nameless) {
     if (table.columns.length === columns.length) return table.columns
+    if (table.json) throw wrongLength(table.columns.length, columns.length)
     throw badData(
       source,
       { line: 1 },
