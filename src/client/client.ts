@@ -1,5 +1,11 @@
 import { type ErrorBody, type ErrorCode, errorCodes, isErrorCode, Problem } from '../contract/errors.ts'
-import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER, MESSAGE_HEADER, prefixes } from '../contract/headers.ts'
+import {
+  DRY_RUN_HEADER,
+  FILE_NAME_HEADER,
+  IDEMPOTENCY_HEADER,
+  MESSAGE_HEADER,
+  prefixes,
+} from '../contract/headers.ts'
 import { HttpHeaders, type HttpRequest, type HttpResponse } from '../contract/http.ts'
 import {
   type BodyOf,
@@ -75,6 +81,8 @@ interface SendOptions {
   signal?: AbortSignal
   /** Without an idempotency key. */
   repeatable?: boolean
+  /** The server performs the write and rolls it back. */
+  isDry?: boolean
 }
 
 /** Waits before the second, third … attempt, in ms. */
@@ -95,6 +103,8 @@ export class Client {
   private readonly shareKeys = new Map<string, string>()
   /** Versions that were given with files, by fid. */
   private readonly versions = new Map<string, string | undefined>()
+  /** The index of the server, which says whether it knows dry runs. */
+  private dryRuns: Promise<Record<string, string>> | undefined
   /** How often each kind of write was made, to derive distinct keys. */
   private readonly writes = new Map<string, number>()
 
@@ -137,14 +147,37 @@ export class Client {
   /** Calls an operation and returns the response, for streamed results. */
   async response<N extends OperationName>(name: N, options: CallOptions<N> = {}): Promise<HttpResponse> {
     const operation: Operation = operations[name]
-    const isRead = operation.method === 'GET' || operation.agents === 'reads' || operation.isDry === true
+    const isRead = operation.method === 'GET' || operation.agents === 'reads'
     if (this.options.writes === false && !isRead)
       throw new Error(`${name} changes data, but the command does not declare \`writes\` or \`stores\``)
-    if (this.options.plan && !isRead) {
-      // What is not there cannot be changed.
-      if (options.fid !== undefined) await this.call('files.get', { fid: options.fid })
-      throw this.options.plan(name, options.fid ?? options.name, options.json ?? options.query)
+    const { plan } = this.options
+    if (plan && !isRead) {
+      if (!operation.lasts) await this.perform(name, options, true)
+      throw plan(name, options.fid ?? options.name, options.json ?? options.query)
     }
+    return this.perform(name, options)
+  }
+
+  /** Returns what a write would answer; the server performs it and rolls it back. Throws what the write would throw. */
+  async tryCall<N extends OperationName>(name: N, options: CallOptions<N> = {}): Promise<ResultOf<N>> {
+    return (await readJson(await this.perform(name, options, true))) as ResultOf<N>
+  }
+
+  /** Throws `usage` unless the server knows dry runs: an older one would ignore the header, and write. */
+  private async assertDryRuns(): Promise<void> {
+    this.dryRuns ??= this.call('service.index')
+    if ((await this.dryRuns).dry_run === undefined)
+      throw new Problem('usage', `${this.url} is older than this command, and does not support dry runs`, {
+        hint: 'Update the server, or leave out --dry-run.',
+      })
+  }
+
+  private async perform<N extends OperationName>(
+    name: N,
+    options: CallOptions<N>,
+    isDry = false,
+  ): Promise<HttpResponse> {
+    const operation: Operation = operations[name]
     const query = new URLSearchParams()
     for (const [key, value] of Object.entries(options.query ?? {})) {
       for (const one of [value].flat()) if (one !== undefined) query.append(key, String(one))
@@ -160,7 +193,11 @@ export class Client {
     for (const [key, value] of Object.entries(options.headers ?? {})) {
       if (value !== undefined) headers[prefixes[0] + key.toLowerCase()] = headerText(String(value))
     }
-    return this.send(operation.method, path, headers, { ...options, repeatable: operation.repeatable })
+    return this.send(operation.method, path, headers, {
+      ...options,
+      repeatable: operation.repeatable,
+      isDry,
+    })
   }
 
   /** Sends any request, also for paths that are not in the contract. */
@@ -168,8 +205,9 @@ export class Client {
     method: string,
     path: string,
     headers: Record<string, string>,
-    { json, body, signal, repeatable = method === 'GET' || method === 'HEAD' }: SendOptions = {},
+    { json, body, signal, isDry, repeatable = method === 'GET' || method === 'HEAD' }: SendOptions = {},
   ): Promise<HttpResponse> {
+    if (isDry) await this.assertDryRuns()
     const { user, apiKey } = this.options
     const all: Record<string, string> = { accept: 'application/json', 'user-agent': `gridline/${version}` }
     for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value
@@ -177,6 +215,7 @@ export class Client {
       all.authorization = user
         ? `Basic ${Buffer.from(`${user}:${apiKey}`).toString('base64')}`
         : `Bearer ${apiKey}`
+    if (isDry) all[prefixes[0] + DRY_RUN_HEADER.toLowerCase()] = 'true'
     if (!repeatable)
       all[IDEMPOTENCY_HEADER.toLowerCase()] ??= this.keyFor(method, path, all[FILE_NAME_HEADER.toLowerCase()])
     const { message } = this.options

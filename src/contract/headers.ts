@@ -167,6 +167,9 @@ export const FILE_NAME_HEADER = 'X-File-Name'
 export const IDEMPOTENCY_HEADER = 'Idempotency-Key'
 export const REQUEST_ID_HEADER = 'X-Request-Id'
 
+/** A write with this header, `true`, is performed and rolled back: its response says what it would do. */
+export const DRY_RUN_HEADER = 'Dry-Run'
+
 /** Why a change is made, as percent-encoded text: the versions that begin with it say so. */
 export const MESSAGE_HEADER = 'Message'
 /** Characters of a message. */

@@ -23,7 +23,7 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
   'plot set': [['plot', 'set', 'plot', 'layout.title.text=x'], /plots\.update/],
   'plot edit': [['plot', 'edit', 'plot'], /plots\.update/],
   'plot update': [['plot', 'update', 'plot', 'figure.json'], /plots\.update/],
-  'plot pick': [['plot', 'pick', 'plot'], /feed\.add/],
+  'plot pick': [['plot', 'pick', 'shown plot'], /feed\.add/],
   'plot unpick': [['plot', 'unpick', 'plot'], /feed\.remove/],
   mkdir: [['mkdir', 'a/b'], /folders\.create.*"path":"a\/b"/],
   mv: [['mv', 'grid', 'folder'], /files\.update.*"parent":\d/],
@@ -31,17 +31,17 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
   rename: [['rename', 'grid', 'other'], /files\.update.*"filename":"other"/],
   trash: [['trash', 'grid'], /files\.trash/],
   restore: [['restore', 'trashed'], /files\.restore/],
-  history: [['history', 'grid', '--forget', '1', '--yes'], /versions\.forget/],
+  history: [['history', 'shown', '--forget', '1', '--yes'], /versions\.forget/],
   revert: [['revert', 'grid', '--to', '1'], /versions\.revert.*"version":"1"/],
   keep: [['keep', 'grid', '--name', 'final'], /versions\.keep.*"name":"final"/],
-  'draft delete': [['draft', 'delete', 'pr-1'], /drafts\.delete/],
+  'draft delete': [['draft', 'delete', 'made'], /drafts\.delete/],
   review: [['review', 'new.csv', '--draft', 'pr-1'], /grids\.upload/],
   check: [['check', 'grid', '--set', 'rules.yml'], /checks\.set.*"checks":/],
-  delete: [['delete', 'grid'], /files\.permanent_delete/],
+  delete: [['delete', 'trashed'], /files\.permanent_delete/],
   star: [['star', 'grid'], /stars\.add/],
   unstar: [['unstar', 'grid'], /stars\.remove/],
   'file extras add': [['file', 'extras', 'add', 'grid', 'more.csv'], /extras\.create/],
-  'file reference remove': [['file', 'reference', 'remove', 'grid', 'grid'], /files\.drop_reference/],
+  'file reference remove': [['file', 'reference', 'remove', 'plot', 'EXTRA'], /files\.drop_reference/],
   'column set': [['column', 'set', 'grid', 'n', '--data', '[1]'], /columns\.update/],
   'column add': [['column', 'add', 'grid', 'm', '--data', '[1]'], /columns\.create/],
   'column rename': [['column', 'rename', 'grid', 'n', 'm'], /columns\.update/],
@@ -51,7 +51,7 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
   publish: [['publish', 'grid'], /files\.update.*"world_readable":true/],
   unpublish: [['unpublish', 'grid'], /files\.update.*"world_readable":false/],
   'key create': [['key', 'create'], /keys\.create/],
-  'key revoke': [['key', 'revoke', 'abc'], /keys\.revoke/],
+  'key revoke': [['key', 'revoke', 'KEY'], /keys\.revoke/],
   api: [['api', 'POST', '/v2/folders', '-f', 'path=x'], /"path":"x"/],
   watch: [['watch', 'new.csv'], /grids\.upload/],
   'team create': [['team', 'create', 'crew'], /teams\.create.*"name":"crew"/],
@@ -70,6 +70,8 @@ async function writers(): Promise<string[]> {
 
 describe('--dry-run', () => {
   let before: string
+  /** Ids of what was made. */
+  const ids: Record<string, string> = {}
   const state = async (): Promise<string> =>
     [
       (await run(['ls', '--all', '--json'])).stdout,
@@ -107,6 +109,16 @@ writeFileSync(file, JSON.stringify(figure))
     await run(['mkdir', 'folder'])
     await run(['plot', 'create', 'figure.json', '--name', 'plot'])
     await run(['team', 'create', 'mine'])
+    await run(['upload', 'new.csv', '--name', 'shown', '--public'])
+    await run(['append', 'shown', 'more.csv'])
+    await run(['plot', 'create', 'figure.json', '--name', 'shown plot', '--public'])
+    writeFileSync(join(cwd, 'notes.txt'), 'notes')
+    const added = await run(['file', 'extras', 'add', 'plot', 'notes.txt', '--json'])
+    ids.EXTRA = JSON.parse(added.stdout).fid
+    await run(['upload', 'new.csv', '--name', 'drafted', '--draft', 'made'])
+    await run(['admin', 'create-user', 'bob'])
+    const made = await run(['key', 'create', '--json'])
+    ids.KEY = JSON.parse(made.stdout).id
     before = await state()
   })
 
@@ -115,7 +127,11 @@ writeFileSync(file, JSON.stringify(figure))
   })
 
   it.each(Object.entries(runs))('%s shows the change', async (_, [args, shown]) => {
-    const { code, stdout, stderr } = await run([...args, '--dry-run', '--json'])
+    const { code, stdout, stderr } = await run([
+      ...args.map((word) => ids[word] ?? word),
+      '--dry-run',
+      '--json',
+    ])
     expect([code, stderr.replace(/^\{.*\n/, '')]).toEqual([0, ''])
     expect(stdout).toMatch(shown)
   })

@@ -78,9 +78,14 @@ async function follow(sequence: readonly Step[]): Promise<void> {
     if (!plan) continue
     const { user, method, request } = plan
     const answers = await Promise.all(
-      services.map((service, n) => {
+      services.map(async (service, n) => {
         const { path, json } = request(n)
-        return service.ask(user, method, path, { json })
+        const headers = { 'gridline-dry-run': 'true' }
+        const tried = method === 'GET' ? undefined : await service.ask(user, method, path, { json, headers })
+        const done = await service.ask(user, method, path, { json })
+        const told = tried && [tried.status, tried.json?.warnings, tried.json?.errors]
+        if (told) expect([...told, path]).toEqual([done.status, done.json?.warnings, done.json?.errors, path])
+        return done
       }),
     )
     const said = `${k}: ${step.does} as ${user}: ${method} ${request(0).path} ${JSON.stringify(request(0).json)}\n${answers[0].text}`

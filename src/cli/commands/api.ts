@@ -75,18 +75,6 @@ export const command = defineCommand({
         address += `${address.includes('?') ? '&' : '?'}${query}`
       } else json = Object.fromEntries(fields)
     }
-    const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
-    if (options.dryRun && !isRead)
-      return {
-        one: {
-          dry_run: true,
-          would: `${method} ${address}`,
-          file: input ?? null,
-          target: null,
-          change: json ?? null,
-        },
-        view: plannedView,
-      }
     const client = await context.client()
     if (options.paginate) {
       if (method !== 'GET') throw new Problem('usage', '--paginate can only be used with GET')
@@ -101,7 +89,13 @@ export const command = defineCommand({
             () => {},
             () => {},
           )
-    const response = await client.send(method, address, headers, { json, body })
+    const isDry = options.dryRun && method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
+    const response = await client.send(method, address, headers, { json, body, isDry })
+    if (isDry) {
+      const would = `${method} ${address}`
+      const planned = { dry_run: true, would, file: input ?? null, target: null, change: json ?? null }
+      return { one: planned, view: plannedView }
+    }
     if (context.flags.jq !== undefined || typeof context.flags.json === 'string') {
       const value = (await response.json()) as object
       return Array.isArray(value)

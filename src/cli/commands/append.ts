@@ -140,15 +140,15 @@ export const command = defineCommand({
   },
 })
 
-/** What would be appended: the service does it, and takes it back. */
+/** Returns what would be appended, as the server says. */
 async function planned(
   client: Client,
   fid: string,
-  request: CallOptions<'rows.try_append'>,
+  request: CallOptions<'rows.append'>,
   key: string | undefined,
   warn: (text: string) => void,
 ): Promise<Planned> {
-  const tried = await client.call('rows.try_append', { fid, ...request })
+  const tried = await client.tryCall('rows.append', { fid, ...request })
   for (const warning of tried.warnings) warn(warning)
   if (key !== undefined) return new Planned('rows.append', fid, { key })
   const { rows_added, rows_updated, rows_unchanged = 0, rows_removed = 0, row_count } = tried

@@ -655,12 +655,8 @@ const previewView: TableView = {
   ],
 }
 
-/** Bytes of a file up to which it is sent to see what would become of it. */
-const MAX_TRIED = 256 * 1024 * 1024
-
 /**
- * What an upload would do: the service does it, and takes it back. A file that is too large for that is only read here.
- * An archive or workbook with several tables would become a folder of grids: each is listed.
+ * Returns what an upload would do: the server performs it and rolls it back. An archive or workbook with several tables would become a folder of grids: each is listed.
  */
 async function preview(
   context: Context,
@@ -703,10 +699,7 @@ async function preview(
   const isKnown =
     server === undefined && !target && draft === undefined && key === undefined && checks === undefined
   const isSettled = isSame || isNameless || isKnown
-  const tried =
-    isSettled || (input.size ?? 0) > MAX_TRIED ? undefined : await sender.try({ file, folders }, input)
-  if (!tried && !isSettled)
-    context.messages.note(`${input.name} is only read here, since it is large: the server may refuse it`)
+  const tried = isSettled ? undefined : await sender.try({ file, folders }, input)
   const doubts = all.filter((warning) => !isNotice(warning))
   if (!tried && options.strict && doubts.length > 0)
     throw new Problem('bad_data', `${input.name}: ${doubts.slice(0, 10).join('; ')}`, {

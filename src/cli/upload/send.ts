@@ -134,13 +134,13 @@ export class Sender {
   }
 
   /** Says what an upload would do, and throws what it would be refused for. Nothing is changed. */
-  async try({ file, folders }: LocalFile, input: Input): Promise<ResultOf<'grids.try_upload'>> {
+  async try({ file, folders }: LocalFile, input: Input): Promise<ResultOf<'grids.upload'>> {
     const { client } = await this.context.connect()
     const name = sentName(this.options.name, file === '-' ? undefined : basename(file)) ?? basename(file)
     const progress = new Progress(this.context.messages, input.name, input.size)
     const meter = new Meter(progress)
     try {
-      return await client.call('grids.try_upload', {
+      return await client.tryCall('grids.upload', {
         headers: { ...this.headers(), ...(await placeOf(client, this.options.folder, folders)) },
         plainHeaders: { [FILE_NAME_HEADER]: headerText(name) },
         body: bodyOf(

@@ -55,8 +55,8 @@ export interface Operation {
   ofVersions?: true
   /** Repeating a request changes nothing by itself: it needs no idempotency key. */
   repeatable?: true
-  /** Does what another operation does, and takes it back: it says what would be changed, or refused. */
-  isDry?: true
+  /** It has effects that cannot be rolled back: the header `Dry-Run` is refused. */
+  lasts?: true
   /** Headers of the service's own, without their prefix. */
   headers?: Record<string, s.Schema>
   body: Body

@@ -12,6 +12,7 @@ export const uploadsOperations = {
     path: '/v2/uploads',
     access: 'caller',
     agents: 'none',
+    lasts: true,
     headers: uploadHeaders,
     body: none,
     status: 201,
@@ -33,6 +34,7 @@ export const uploadsOperations = {
     path: '/v2/uploads/:upload',
     access: 'caller',
     agents: 'none',
+    lasts: true,
     repeatable: true,
     query: s.object({
       offset: s.integer({ minimum: 0, description: 'Number of bytes of the file before this part.' }),
@@ -48,6 +50,7 @@ export const uploadsOperations = {
     path: '/v2/uploads/:upload',
     access: 'caller',
     agents: 'none',
+    lasts: true,
     body: none,
     status: 204,
     result: 'none',

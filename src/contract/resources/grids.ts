@@ -111,18 +111,6 @@ export const Uploaded = <T extends s.Schema>(file: T) =>
     checks: s.optional(CheckReport),
   })
 
-/** What an upload would do. */
-export const UploadTried = s.object({
-  action: s.optional(s.enumOf(uploadActions)),
-  fid: s.nullable(
-    s.string({ description: 'The grid or folder that it would change; null: it would be made.' }),
-  ),
-  warnings: s.array(s.string()),
-  rows_added: s.optional(s.integer()),
-  ...byKey,
-  checks: s.optional(CheckReport),
-})
-
 /** An upload in parts; at its end with what `grids.upload` returns. */
 export const UploadState = s.object({
   id: s.string(),

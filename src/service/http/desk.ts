@@ -5,7 +5,6 @@ import { Admission, ByteBudget } from '../core/admission.ts'
 import { matchesEtag } from '../core/etag.ts'
 import type { OperationService as Service } from '../operations/handler.ts'
 import type { Actor } from '../store/aggregates/audit.ts'
-import { withoutCommit } from '../store/store.ts'
 import type { Authenticator } from './auth.ts'
 import { Rates } from './rates.ts'
 
@@ -127,12 +126,11 @@ export function addressOf({ address = '' }: Pick<HttpRequest, 'address'>): strin
 
 /**
  * The service for requests on files of `owner`, which may use only part of the database connections. `actor`: who makes
- * the changes of a request that makes some. `isDry`: what it changes is taken back.
+ * the changes of a request that makes some.
  */
-export function serviceFor(service: Service, owner: string, actor?: Actor, isDry = false): Service {
+export function serviceFor(service: Service, owner: string, actor?: Actor): Service {
   const lane = service.store.for(owner)
-  const lasting = actor ? lane.by(actor) : lane
-  const store = isDry ? withoutCommit(lasting) : lasting
+  const store = actor ? lane.by(actor) : lane
   return store === service.store ? service : { ...service, store }
 }
 

@@ -1,6 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, parseFid } from '../../contract/fid.ts'
 import {
+  DRY_RUN_HEADER,
   FILE_NAME_HEADER,
   IDEMPOTENCY_HEADER,
   MAX_MESSAGE,
@@ -15,6 +16,7 @@ import { isTagged, SummedBytes } from '../core/body-sum.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import type { OperationService as Service } from '../operations/handler.ts'
 import { jsonPage } from '../pages/reference/json.ts'
+import { withoutCommit } from '../store/store.ts'
 import { traceOf } from '../tracing/tracing.ts'
 import { respond } from './answer.ts'
 import { checkOperator, checkScope } from './auth.ts'
@@ -36,6 +38,8 @@ interface Asked extends OperationRequest {
   user: string
   /** It only reads. */
   isSafe: boolean
+  /** Its changes are rolled back. */
+  isDry: boolean
   fid: Fid
   shareKey: string | undefined
   version: string | undefined
@@ -75,6 +79,7 @@ function parse(desk: Desk, caller: Caller | undefined, given: OperationRequest):
   if (others.some((text) => text.includes('\0'))) throw notFound()
   const search = new URLSearchParams(query)
   const message = isSafe ? undefined : messageIn(request.headers)
+  const isDry = !isSafe && isDryRun(request.headers, operation)
   return {
     ...given,
     service: serviceFor(
@@ -83,11 +88,11 @@ function parse(desk: Desk, caller: Caller | undefined, given: OperationRequest):
       isSafe
         ? undefined
         : { user: caller?.username ?? null, request_id: given.requestId, address: request.address, message },
-      operation.isDry,
     ),
     caller,
     user: caller?.username ?? addressOf(request),
     isSafe,
+    isDry,
     fid,
     // A share key permits reading, and changes that require only read access: copying.
     shareKey: isSafe || operation.access === 'read' ? (search.get('share_key') ?? undefined) : undefined,
@@ -98,7 +103,7 @@ function parse(desk: Desk, caller: Caller | undefined, given: OperationRequest):
       query: operation.query ? readQuery(operation.query, search) : {},
       headers: readHeaders(operation.headers, request.headers),
     },
-    key: isSafe || operation.repeatable ? undefined : idempotencyKey(request.headers, desk.service),
+    key: isSafe || isDry || operation.repeatable ? undefined : idempotencyKey(request.headers, desk.service),
     message,
   }
 }
@@ -158,14 +163,18 @@ async function decide({ service, name, caller, fid, filetype, shareKey, key }: A
 
 /** Calls the handler of the operation. Hides what the caller may not read, also in errors. */
 async function handle(asked: Asked, received: Received): Promise<Outcome<HttpResponse>> {
-  const { service, operation, caller, request, user, isSafe } = asked
+  const { operation, caller, request, user, isSafe, isDry } = asked
+  const dry = isDry ? withoutCommit(asked.service.store) : undefined
+  const service = dry ? { ...asked.service, store: dry } : asked.service
   let answer: OperationResult<unknown>
   try {
     answer = (await asked.handler(service, await callOf(asked, received))) as OperationResult<unknown>
   } catch (error) {
     throw isSafe || mayRead(caller) ? error : withoutNames(error)
+  } finally {
+    await dry?.giveUp()
   }
-  if (!isSafe && !operation.isDry)
+  if (!isSafe && !isDry)
     service.live.written(asked.fid === NO_FILE ? (caller?.username ?? '') : asked.fid.owner)
   const { later } = answer
   if (later && !isUnchanged(request, answer.etag))
@@ -247,6 +256,16 @@ function addWarnings(body: unknown, ignored: readonly string[]): void {
 }
 
 const NO_FILE: Fid = { owner: '', idlocal: 0 }
+
+/** Returns whether a write is a dry run. Throws `invalid_request` for one that cannot be rolled back. */
+function isDryRun(headers: HttpRequest['headers'], { lasts }: Operation): boolean {
+  const text = prefixed(headers, DRY_RUN_HEADER)?.toLowerCase()
+  if (text === undefined || text === 'false') return false
+  const why =
+    text === 'true' ? (lasts ? 'this operation cannot be tried' : undefined) : 'must be true or false'
+  if (why) throw new Problem('invalid_request', `${DRY_RUN_HEADER}: ${why}`, { field: DRY_RUN_HEADER })
+  return true
+}
 
 /** Why a change is made. Throws `invalid_request` if that is too long. */
 function messageIn(headers: HttpRequest['headers']): string | undefined {

@@ -163,7 +163,7 @@ export const sharingHandlers = {
       named,
     )
     const body = await changedList(service, call)
-    if (letter.send_email && fresh.length > 0) {
+    if (letter.send_email && fresh.length > 0 && !service.store.isDry) {
       const done = await invite(service, call, title, fresh, letter.email_text)
       body.emails_sent = done.sent
       body.warnings.push(...done.warnings)

@@ -108,13 +108,6 @@ export const gridHandlers = {
     return { body: { file: made.body, warnings, action, ...counts }, etag: made.etag }
   },
 
-  'grids.try_upload': async (service, call) => {
-    const owner = call.caller!.username
-    const { idlocal, version: _, ...done } = await upload(service, call)
-    const there = await service.store.read(({ files }) => files.get(owner, idlocal))
-    return { body: { fid: there ? formatFid({ owner, idlocal }) : null, ...done } }
-  },
-
   'grids.lookup': (service, call) => lookup(service, call, call.query, 'grid'),
 
   'grids.get': async (service, call) => {
@@ -174,11 +167,6 @@ export const gridHandlers = {
 
   'rows.append': (service, call) => append(service, call),
 
-  'rows.try_append': async (service, call) => {
-    const { body } = await append(service, call)
-    return { body: { ...body, version: undefined } }
-  },
-
   'columns.get': async (service, call) => {
     const { uid } = call.query
     const { snap, etag: tag } = await reading(service, call, async (readers, found) => ({
@@ -221,10 +209,7 @@ export const gridHandlers = {
 } satisfies Partial<Handlers>
 
 /** Stores the file of a request where it asks for. */
-async function upload(
-  service: Service,
-  call: OperationCall<'grids.upload' | 'grids.try_upload'>,
-): Promise<Written> {
+async function upload(service: Service, call: OperationCall<'grids.upload'>): Promise<Written> {
   const { headers } = call
   const target: Target = {
     filename: gridName(call.fileName),
@@ -241,7 +226,7 @@ async function upload(
 }
 
 /** Appends the rows of a request. */
-async function append(service: Service, call: OperationCall<'rows.append' | 'rows.try_append'>) {
+async function append(service: Service, call: OperationCall<'rows.append'>) {
   const { contentType } = call
   if (contentType === dataTypes.csv || contentType === dataTypes.tsv) {
     const read = async (readers: Readers) => ({
@@ -360,7 +345,7 @@ function isRuled(call: DataCall): boolean {
 /** Updates and appends given rows by the key of the grid. */
 async function upsertRows(
   service: Service,
-  call: OperationCall<'rows.append' | 'rows.try_append'>,
+  call: OperationCall<'rows.append'>,
   given: GivenRows,
 ): Promise<AppendedRows> {
   if (!(await assertCanChange(service, call))) {

@@ -8,12 +8,15 @@ import type { Handlers } from './handler.ts'
 /** Handlers of operations on the service itself. */
 export const systemHandlers = {
   'service.index': async ({ url }) => ({
-    body: Object.fromEntries(
-      ['grids', 'plots', 'files', 'folders', 'extras', 'users', 'teams', 'keys'].map((name) => [
-        name,
-        `${url}/v2/${name}`,
-      ]),
-    ),
+    body: {
+      ...Object.fromEntries(
+        ['grids', 'plots', 'files', 'folders', 'extras', 'users', 'teams', 'keys'].map((name) => [
+          name,
+          `${url}/v2/${name}`,
+        ]),
+      ),
+      dry_run: `${url}/v2/docs#dry-runs`,
+    },
   }),
   'service.openapi': async ({ url }) => ({ body: openApi(url, version) }),
   'service.docs': async ({ url }) => ({

@@ -30,7 +30,7 @@ import { Quotas, UsageReader, UsageWriter } from './aggregates/usage.ts'
 import { VersionReader, VersionWriter } from './aggregates/versions.ts'
 import type { Engine, Transactions, WriteOptions } from './engines/engine.ts'
 import { migrate } from './migrate.ts'
-import { type Blobs, type Claim, StoredBlobs } from './objects/blobs.ts'
+import { type Blobs, type Claim, StoredBlobs, UnkeptBlobs } from './objects/blobs.ts'
 import { Places } from './objects/places.ts'
 
 export interface Readers {
@@ -89,6 +89,8 @@ export interface Store {
   writeOnce<T>(key: WriteKey, work: (writers: Writers) => Promise<T>, options?: OnceOptions<T>): Promise<T>
   /** The store whose writes last: the same one, unless this is one without commit. */
   lasting: Store
+  /** Its writes are rolled back. */
+  isDry: boolean
   /** The store for requests on one owner's files, which may use only part of the connections. */
   for(owner: string): Store
   /** The same store, whose changes are those of somebody: the audit log says so. What is not given stays. */
@@ -160,33 +162,54 @@ export async function migrateDatabase(options: StoreOptions): Promise<string[]> 
   }
 }
 
-/** A store whose writes are done and rolled back: what they check is checked, and nothing changes. */
-export function withoutCommit(store: Store): Store {
-  const dry: Store = {
+/** A store whose writes are rolled back. */
+export interface DryStore extends Store {
+  /** Removes the bytes that were stored meanwhile. */
+  giveUp(): Promise<void>
+}
+
+/**
+ * Returns a store without commit, for dry runs. Each write is performed, so that what it checks is checked, and rolled
+ * back. Later reads and writes see it: it is performed again before them, in their transaction.
+ */
+export function withoutCommit(store: Store): DryStore {
+  const blobs = new UnkeptBlobs(store.blobs)
+  const performed: { owners: readonly string[]; work: (writers: Writers) => Promise<unknown> }[] = []
+  const rolledBack = new Error('rolled back')
+  const run = async <T>(
+    owners: readonly string[],
+    work: (writers: Writers) => Promise<T>,
+    options?: WriteOptions,
+  ): Promise<T> => {
+    let result: { value: T } | undefined
+    const all = [...performed.flatMap((one) => one.owners), ...owners]
+    const perform = async (writers: Writers): Promise<never> => {
+      for (const one of performed) await one.work(writers)
+      result = { value: await work(writers) }
+      throw rolledBack
+    }
+    await store.write(all, perform, options).catch((error) => {
+      if (error !== rolledBack) throw error
+    })
+    return result!.value
+  }
+  const dry: DryStore = {
     ...store,
+    isDry: true,
+    blobs,
     by: () => dry,
     for: () => dry,
+    read: (work) => (performed.length === 0 ? store.read(work) : run([], work)),
     writeOnce: (key, work, options) =>
       dry.write([key.owner, ...(options?.owners ?? [])], (writers) =>
         writers.idempotency.once(key, () => work(writers), options),
       ),
     async write(owners, work, options) {
-      const end = new Error('rolled back')
-      let result: { value: Awaited<ReturnType<typeof work>> } | undefined
-      try {
-        await store.write(
-          owners,
-          async (writers) => {
-            result = { value: await work(writers) }
-            throw end
-          },
-          options,
-        )
-      } catch (error) {
-        if (error !== end) throw error
-      }
-      return result!.value
+      const result = await run(owners, work, options)
+      performed.push({ owners, work })
+      return result
     },
+    giveUp: () => blobs.giveUp(),
   }
   return dry
 }
@@ -313,6 +336,7 @@ function storeOn(
     },
     sweep,
     close: () => engine.close(),
+    isDry: false,
     // Set below: a getter would slow down each write, which has a store of its own.
     lasting: undefined as never,
   }

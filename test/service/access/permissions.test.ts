@@ -17,7 +17,6 @@ const needs: Record<string, Needs> = {
   'checks.get': 'read',
   'checks.set': 'write',
   'rows.append': 'write',
-  'rows.try_append': 'write',
   'columns.get': 'read',
   'columns.create': 'write',
   'columns.update': 'write',
@@ -95,7 +94,6 @@ function may(role: Role, access: (typeof accesses)[number], state: string, isRea
 /** A valid body or query for each operation, so that permission alone decides. */
 const asked: Record<string, { json?: unknown; query?: string }> = {
   'rows.append': { json: { rows: [] } },
-  'rows.try_append': { json: { rows: [] } },
   'checks.run': { json: { checks: { table: { rows: '0..' } } } },
   'checks.set': { json: { checks: null } },
   'columns.create': { json: { cols: '[]' } },

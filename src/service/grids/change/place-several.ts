@@ -149,12 +149,6 @@ async function updateFolderOfGrids(
     await checkPlaced(service, callFor(call, paths[k], k), one, target, folder)
   said.push(...(await missingFrom(service, call, folder, paths)))
   const actions = new Set<string>()
-  if (store.lasting !== store)
-    return {
-      idlocal: folder.idlocal,
-      action: target.onConflict === 'replace' ? 'replaced' : 'appended',
-      warnings: said,
-    }
   for (const [k, { folders, name, table }] of placed.entries()) {
     const parent = await store.write([owner], (writers) =>
       makeFolders(writers, owner, folder.idlocal, folders, limits),

@@ -182,6 +182,8 @@ async function replaceColumns(
     const group = added.slice(k, end).map(({ column }) => column)
     const own = await addColumns(writers, epoch, group, taken, position)
     uids.splice(position, own.length, ...own)
+    // A transaction that is repeated gives them the same uids.
+    for (const [n, column] of group.entries()) column.uid = own[n]
     k = end
   }
   return uids

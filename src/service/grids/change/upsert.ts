@@ -175,9 +175,12 @@ async function matchTable(
   return { matched: { table, source, before, given, key }, warnings }
 }
 
-/** Returns the columns of a grid; shorter ones are padded with empty texts. */
+/** Returns the columns of a grid; shorter ones are padded with empty texts. Throws `bad_data` if most cells are padding. */
 async function paddedColumns({ store }: GridService, layout: Layout): Promise<SnapshotColumn[]> {
   const { columns, rows } = snapshotOfLayout(store, layout)
+  const values = columns.reduce((sum, column) => sum + column.rows, 0)
+  if (layout.grid.ragged === 1 && isSparse(rows, columns.length, values))
+    throw tooSparse(rows, columns.length)
   const padded: SnapshotColumn[] = []
   for (const column of columns) {
     const fill = rows - column.rows

@@ -65,6 +65,47 @@ const FRESH = 3600 * 1000
 /** Objects that are sent to a store, or read from it, at a time. */
 const AT_ONCE = 8
 
+/** Blobs of a dry run: what is stored is removed at its end. */
+export class UnkeptBlobs implements Blobs {
+  private readonly claims = new Map<string, Claim>()
+  /** What was stored, by name: rows that refer to it are rolled back. */
+  private readonly fresh = new Map<string, BlobRef>()
+
+  constructor(private readonly stored: Blobs) {}
+
+  get(ref: BlobRef): Promise<Buffer> {
+    return this.stored.get(this.fresh.get(nameOf(ref)) ?? ref)
+  }
+
+  getAll(refs: readonly BlobRef[]): Promise<Map<string, Buffer>> {
+    return this.stored.getAll(refs.map((ref) => this.fresh.get(nameOf(ref)) ?? ref))
+  }
+
+  collect(grace?: number, now?: number): Promise<number> {
+    return this.stored.collect(grace, now)
+  }
+
+  async put(owner: string, bytes: Uint8Array): Promise<BlobRef> {
+    const [ref] = await this.putAll(owner, [bytes])
+    return ref
+  }
+
+  async putAll(owner: string, all: readonly Uint8Array[]): Promise<BlobRef[]> {
+    const claim = this.claims.get(owner) ?? { owner, keys: new Set() }
+    this.claims.set(owner, claim)
+    const refs = await this.stored.putAll(owner, all, claim)
+    for (const ref of refs) if (ref.fresh) this.fresh.set(nameOf(ref), ref)
+    return refs
+  }
+
+  /** Does nothing: all claims end with the dry run. */
+  async release(): Promise<void> {}
+
+  async giveUp(): Promise<void> {
+    for (const claim of this.claims.values()) await this.stored.release(claim, true)
+  }
+}
+
 /** Small objects are stored in their row, others in pieces in the database, or in a store outside of it. */
 export class StoredBlobs implements Blobs {
   /** `claims`: those of this process. All lanes of a store share them. */

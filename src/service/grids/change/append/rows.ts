@@ -15,8 +15,7 @@ export async function appendRows<T>(
 ): Promise<Appended | T> {
   const bytes = append.bodies.reduce((sum, { body }) => sum + body.length, 0)
   if (bytes > MAX_TAIL_BYTES) return plan()
-  const isDry = service.store.lasting !== service.store
-  return (await (isDry ? appendAlone(service, append) : service.appends.add(append))) ?? plan()
+  return (await (service.store.isDry ? appendAlone(service, append) : service.appends.add(append))) ?? plan()
 }
 
 /** Appends without the queue, whose transactions are shared by several requests. Returns undefined if a plan is needed. */
