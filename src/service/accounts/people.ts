@@ -115,7 +115,7 @@ export class PeopleLogin {
         'forbidden',
         user.email === null
           ? 'the identity provider returned no e-mail address'
-          : `${user.email} is not a ${user.isVerified ? '' : 'verified '}address of ${domains.join(' or ')}`,
+          : `${user.email} is not ${user.isVerified ? 'an' : 'a verified'} address of ${domains.join(' or ')}`,
         { hint: 'Sign in with another account, or ask the administrator of this server.' },
       )
     return { username: await this.userOf(store, user), next }

@@ -1,3 +1,4 @@
+// Creates, updates and deletes columns of grids.
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { breathe, type RawJson } from '../../json/index.ts'
 import type { Call } from '../core/call.ts'
@@ -25,7 +26,7 @@ import { keyOf } from '../store/schema/primary-key.ts'
 import type { Writers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
-/** Changes a grid's columns in a transaction: checks access again, and applies once per idempotency key. */
+/** Changes columns and adds a version, once per idempotency key. Checks access again. */
 function changing<T>(
   writers: Writers,
   call: Call,
@@ -41,7 +42,7 @@ function changing<T>(
   })
 }
 
-/** The members of each column object in the body. Stops after `most` + 1 columns. */
+/** Returns the members of each column object in the body. Stops after `most` + 1 columns. */
 async function objects(cols: RawJson, most: number, { limits }: Service): Promise<Map<string, RawJson>[]> {
   if (cols.kind !== 'array') throw invalidField('cols', 'must be an array of columns')
   const columns: Map<string, RawJson>[] = []
@@ -76,7 +77,7 @@ function refuseDoubles(names: readonly string[]): void {
   }
 }
 
-/** Adds columns (`[{name, data}]`) and returns their uids. See docs/api.md#columns. */
+/** Adds columns (`[{name, data}]`). Returns their uids. See docs/api.md#columns. */
 export async function createColumns(service: Service, call: Call, cols: RawJson): Promise<string[]> {
   const parts = (await objects(cols, service.limits.columns, service)).map((column, k) => ({
     name: nameOf(column, k, service) ?? refuseNameless(k),
@@ -128,8 +129,8 @@ export async function updateColumns(
   }
   const changes = parts.map((column, k) => {
     const data = column.get('data')
-    const given = column.get('order')
-    const order = (given && smallValue(given, `cols.${k}.order`)) ?? undefined
+    const orderJson = column.get('order')
+    const order = (orderJson && smallValue(orderJson, `cols.${k}.order`)) ?? undefined
     if (order !== undefined && !Number.isSafeInteger(order))
       throw invalidField(`cols.${k}.order`, 'must be an integer')
     return {
@@ -150,14 +151,14 @@ export async function updateColumns(
       for (const { uid, data } of changes) {
         if (!data) continue
         const values = await storeArray(service.store.blobs, call.fid.owner, data, ends)
-        const column = columns.find((one) => one.uid === uid)!
-        const isAsBefore = await isSame(
+        const column = columns.find((candidate) => candidate.uid === uid)!
+        const isUnchanged = await isSame(
           service.store.blobs,
           [{ ...values, name: column.name }],
           [column],
           slices,
         )
-        if (!isAsBefore) stored.set(uid, values)
+        if (!isUnchanged) stored.set(uid, values)
       }
       const names = new Map(changes.flatMap(({ uid, name }) => (name === undefined ? [] : [[uid, name]])))
       await checkColumns(service, call, layout, (before) =>
@@ -172,7 +173,7 @@ export async function updateColumns(
     },
     (writers, stored, layout) => {
       const isChange = changes.some(({ uid, name, order }) => {
-        const column = layout.columns.find((one) => one.uid === uid)!
+        const column = layout.columns.find((candidate) => candidate.uid === uid)!
         const isMoved = order !== undefined && order !== column.position
         return stored.has(uid) || isMoved || (name !== undefined && name !== column.name)
       })
@@ -197,8 +198,8 @@ export async function updateColumns(
 }
 
 /**
- * Throws `checks_failed` if a grid would not pass its checks with other columns, and `bad_data` if its key would not tell
- * its rows apart.
+ * Throws `checks_failed` if the grid would fail its checks after the change, and `bad_data` if its key would no longer
+ * be unique.
  */
 async function checkColumns(
   service: Service,
@@ -211,22 +212,22 @@ async function checkColumns(
   const rows = Math.max(0, ...columns.map((column) => column.rows))
   const snap = { ...before, columns, rows }
   const key = keyOf(layout.grid)
-  const isOther = columns.some((column) => {
-    const was = before.columns.find(({ uid }) => uid === column.uid)
-    return key.includes(column.uid) && was?.slices !== column.slices
+  const isKeyChanged = columns.some((column) => {
+    const previous = before.columns.find(({ uid }) => uid === column.uid)
+    return key.includes(column.uid) && previous?.slices !== column.slices
   })
   const names = columns.flatMap(({ uid, name }) => (key.includes(uid) ? [name] : []))
-  if (names.length === key.length && (isOther || rows > before.rows))
+  if (names.length === key.length && (isKeyChanged || rows > before.rows))
     await checkKey(snap, names, { source: 'the grid' })
   await enforceOn(service, fid, layout, { snap, source: 'the grid' })
 }
 
-/** A column that is not part of a grid yet. */
+/** Returns a new column as part of a snapshot. It has no uid yet. */
 function asColumn(column: NewColumn): SnapshotColumn {
   return { ...column, uid: '', order: 0, tail: Buffer.alloc(0) }
 }
 
-/** Renumbers positions to 0, 1, 2 … and writes changed columns. A moved column displaces the one there. */
+/** Renumbers positions to 0, 1, 2 … and writes changed columns. A moved column displaces the old one. */
 async function renumber(
   writers: Writers,
   epoch: Epoch,
@@ -235,20 +236,21 @@ async function renumber(
   changes: readonly { uid: string; order?: number }[],
 ): Promise<void> {
   const moved = new Set(changes.flatMap(({ uid, order }) => (order === undefined ? [] : [uid])))
-  const from = new Map(before.map((column) => [column.uid, column]))
+  const previous = new Map(before.map((column) => [column.uid, column]))
   after.sort((a, b) => {
     if (a.position !== b.position) return a.position - b.position
-    // On equal positions, a column moved right comes after the one there; a column moved left, before it.
+    // At equal positions, a column moved right comes after the existing one; a column moved left, before it.
     const side = (c: ColumnRow): number =>
-      moved.has(c.uid) ? (c.position > from.get(c.uid)!.position ? 1 : -1) : 0
+      moved.has(c.uid) ? (c.position > previous.get(c.uid)!.position ? 1 : -1) : 0
     return side(a) - side(b)
   })
   for (const [position, column] of after.entries()) {
-    const old = from.get(column.uid)!
+    const previousColumn = previous.get(column.uid)!
     const { uid, name, type, rows } = column
-    if (old.name !== name || old.position !== position)
+    if (previousColumn.name !== name || previousColumn.position !== position)
       await writers.grids.changeColumn(epoch, uid, { name, position })
-    if (old.type !== type || old.rows !== rows) await writers.grids.changeColumn(epoch, uid, { type, rows })
+    if (previousColumn.type !== type || previousColumn.rows !== rows)
+      await writers.grids.changeColumn(epoch, uid, { type, rows })
   }
 }
 
@@ -276,8 +278,8 @@ export async function deleteColumns(service: Service, call: Call, uids: string[]
           call.fid,
           columns.filter(({ uid }) => removed.has(uid)),
         )
-        const left = columns.filter(({ uid }) => !removed.has(uid))
-        for (const [position, { uid, position: old }] of left.entries()) {
+        const remaining = columns.filter(({ uid }) => !removed.has(uid))
+        for (const [position, { uid, position: old }] of remaining.entries()) {
           if (position !== old) await writers.grids.changeColumn(epoch, uid, { position })
         }
       }),

@@ -178,7 +178,7 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
   it('people of other domains are refused, and get no user', async () => {
     const { status, text } = await signIn(person('eve', { email: 'eve@elsewhere.com' }))
     expect(status).toBe(403)
-    expect(text).toContain('eve@elsewhere.com is of another domain')
+    expect(text).toContain('eve@elsewhere.com is not an address of')
     expect(await test.status('alice', 'GET', '/v2/users/eve')).toBe(404)
   })
 
