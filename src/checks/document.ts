@@ -1,4 +1,4 @@
-/** Checks files → checks. See docs/checks.md. */
+// Parses checks files (docs/checks.md).
 import { closest, hintWith, listed } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
 import { type Severity, severities } from '../contract/resources/index.ts'
@@ -6,14 +6,16 @@ import { checksOfSchema, isTableSchema } from './frictionless.ts'
 import { type Checks, type ColumnRule, checkTypes, type TableRule, type WithSeverity } from './types.ts'
 import { durationOf, rangeOf, shareOf } from './values.ts'
 
-/** Rules that checks have at most, and columns and groups of rules of the table. */
+/** Maximum number of rules, columns, and groups of table rules. */
 const MAX_RULES = 50_000
 const MAX_COLUMNS = 20_000
 const MAX_GROUPS = 100
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Reads a checks file, or a Frictionless Table Schema. Throws `bad_checks` with the place. */
+/**
+ * Parses a checks file or a Frictionless Table Schema. Throws `bad_checks` with the position of the error.
+ */
 export function readChecks(given: unknown): Checks {
   const document = members(given, 'the checks')
   const checks = isTableSchema(document) ? checksOfSchema(document) : ourChecks(document)
@@ -34,8 +36,9 @@ function ourChecks(document: Members): Checks {
   const names = [...new Set(columns.map(({ column }) => column))]
   const table = groups.flatMap((rules) => tableRules(rules, severity, names))
   const severityOfColumns = new Map<string, Severity>()
-  for (const one of columns)
-    if (severityOfColumns.get(one.column) !== 'error') severityOfColumns.set(one.column, one.severity)
+  for (const column of columns)
+    if (severityOfColumns.get(column.column) !== 'error')
+      severityOfColumns.set(column.column, column.severity)
   const optional = new Set(columns.filter(({ isOptional }) => isOptional).map(({ column }) => column))
   const exist = names
     .filter((column) => !optional.has(column))
@@ -46,8 +49,8 @@ function ourChecks(document: Members): Checks {
 function columnsOf(given: unknown, severity: Severity): Checks['columns'] {
   if (given === undefined) return []
   if (Array.isArray(given))
-    return given.map((one, k) => {
-      const { name, ...rules } = members(one, `columns[${k}]`)
+    return given.map((item, k) => {
+      const { name, ...rules } = members(item, `columns[${k}]`)
       if (typeof name !== 'string') throw bad(`columns[${k}]`, 'name is missing')
       return columnOf(name, rules, severity)
     })
@@ -86,7 +89,7 @@ const COLUMN_RULES: Readonly<Record<string, (value: unknown) => ColumnRule | und
   },
 }
 
-/** What a rule takes, for messages. */
+/** Accepted values of each rule, for messages. */
 const TAKES: Readonly<Record<string, string>> = {
   type: `one of ${checkTypes.join(', ')}`,
   required: 'true or false',
@@ -124,14 +127,14 @@ function columnOf(column: string, given: Members, before: Severity): Checks['col
   return { column, isOptional: given.optional === true, severity, rules }
 }
 
-/** Throws for limits that no value is between. */
+/** Throws if the minimum is above the maximum. */
 function refuseReversed(given: Members, place: string): void {
   const low = given.minimum ?? given.exclusive_minimum
   const high = given.maximum ?? given.exclusive_maximum
   const isReversed =
     (typeof low === 'number' && typeof high === 'number' && low > high) ||
     (typeof low === 'string' && typeof high === 'string' && low > high)
-  if (isReversed) throw bad(place, `no value is at least ${low} and at most ${high}`)
+  if (isReversed) throw bad(place, `the minimum ${low} is above the maximum ${high}`)
 }
 
 function tableRules(given: Members, before: Severity, columns: readonly string[]): WithSeverity<TableRule>[] {
@@ -153,7 +156,7 @@ function tableRules(given: Members, before: Severity, columns: readonly string[]
   }
   if (where !== undefined) {
     const conditions = Array.isArray(where) ? where : [where]
-    if (!conditions.every((one) => typeof one === 'string' && one.trim() !== ''))
+    if (!conditions.every((condition) => typeof condition === 'string' && condition.trim() !== ''))
       throw invalid('table', 'where', where)
     rules.push(...conditions.map((one) => ({ rule: 'where' as const, where: one as string, severity })))
   }
@@ -196,38 +199,42 @@ function limitRule(
     : undefined
 }
 
-/** Objects under a member: one, or several. */
+/** Returns the objects of a member that holds one object or several. */
 function listOf(given: unknown, place: string): Members[] {
   if (given === undefined) return []
   return Array.isArray(given) ? given.map((one) => members(one, place)) : [members(given, place)]
 }
 
+/** Returns `given` if it is an object. Throws otherwise. */
 function members(given: unknown, place: string): Members {
   if (typeof given === 'object' && given !== null && !Array.isArray(given)) return given as Members
   throw bad(place, 'must be a mapping of names to values')
 }
 
+/** Returns `given` if it has no other members than `names`. Throws otherwise. */
 function known(given: Members, names: readonly string[], place: string): Members {
   const unknown = Object.keys(given).find((name) => !names.includes(name))
   if (unknown === undefined) return given
   throw bad(
     place,
     `unknown rule ${JSON.stringify(unknown)}`,
-    hintWith(closest(unknown, names), `Here are: ${listed(names)}.`),
+    hintWith(closest(unknown, names), `Known: ${listed(names)}.`),
   )
 }
 
 function severityOf({ severity }: Members, place: string, before: Severity): Severity {
   if (severity === undefined) return before
-  const found = severities.find((one) => one === severity)
-  if (!found) throw bad(place, `severity: ${JSON.stringify(severity)} is neither error nor warn`)
-  return found
+  const match = severities.find((one) => one === severity)
+  if (!match) throw bad(place, `severity: ${JSON.stringify(severity)} is neither error nor warn`)
+  return match
 }
 
+/** Returns the error for a value that a rule does not accept. */
 function invalid(place: string, rule: string, value: unknown): Problem {
   return bad(place, `${rule}: ${JSON.stringify(value)?.slice(0, 80)} is not ${TAKES[rule]}`)
 }
 
+/** Returns the error for a checks file. `place`: the column, `table` or another part of the file. */
 function bad(place: string, why: string, hint?: string): Problem {
   return new Problem('bad_checks', place === 'the checks' ? `checks: ${why}` : `checks, ${place}: ${why}`, {
     hint,

@@ -1,9 +1,9 @@
-/** Rules in words. */
+// Describes rules in words.
 import { listed } from '../contract/closest.ts'
 import type { ColumnRule, TableRule } from './types.ts'
 import { percentText, rangeText } from './values.ts'
 
-/** What a rule says: `one of open, closed`. */
+/** Describes a rule: `one of open, closed`. */
 export function expectedBy(one: ColumnRule | TableRule): string {
   if ('cannot' in one) return one.rule
   switch (one.rule) {
