@@ -13,9 +13,7 @@ const MAX_GROUPS = 100
 
 type Members = Readonly<Record<string, unknown>>
 
-/**
- * Parses a checks file or a Frictionless Table Schema. Throws `bad_checks` with the position of the error.
- */
+/** Parses a checks file or a Frictionless Table Schema. Throws `bad_checks` with the position. */
 export function readChecks(given: unknown): Checks {
   const document = members(given, 'the checks')
   const checks = isTableSchema(document) ? checksOfSchema(document) : ourChecks(document)

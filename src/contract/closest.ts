@@ -21,8 +21,8 @@ export function closest(given: string, names: readonly string[]): string | undef
 }
 
 /**
- * Returns the number of edits between two words, at most `most`. Exchanging two adjacent letters is one edit (optimal
- * string alignment).
+ * Returns the number of edits between two words, at most `most`. Exchanging two adjacent letters is one edit
+ * (optimal string alignment).
  */
 function distanceOf(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) >= most) return most

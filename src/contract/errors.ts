@@ -1,7 +1,7 @@
 // Error codes, and the error class of server and command line.
 /**
- * Error codes with HTTP status, exit code of the command line, and hint. See docs/api.md#errors. Existing clients
- * retry 429 and 503 for minutes: only errors that a retry can fix may have these.
+ * Error codes with HTTP status, exit code of the command line, and hint. See docs/api.md#errors. Existing
+ * clients retry 429 and 503 for minutes: only errors that a retry can fix may have these.
  */
 export const errorCodes = {
   invalid_request: { status: 400, exit: 2 },

@@ -2,8 +2,8 @@
 import { HIDDEN } from './hidden.ts'
 
 /**
- * Format of data files. `reader`: module of `ingest` that reads it. The format is detected from the bytes first, then
- * from the extension.
+ * Format of data files. `reader`: module of `ingest` that reads it. The format is detected from the bytes
+ * first, then from the extension.
  */
 export interface FileFormat {
   title: string
@@ -119,8 +119,9 @@ export function delimiterByName(fileName: string): string | undefined {
 }
 
 /**
- * Returns the grid name for a data file, without folders and extensions: `sales.csv.gz` → `sales`. Normalized to NFC,
- * because some systems decompose letters with accents, which would make a second name that looks the same.
+ * Returns the grid name for a data file, without folders and extensions: `sales.csv.gz` → `sales`. Normalized
+ * to NFC, because some systems decompose letters with accents, which would make a second name that looks the
+ * same.
  */
 export function gridName(fileName: string | undefined): string {
   const last = (fileName ?? '').normalize('NFC').split(/[/\\]/).pop() ?? ''
@@ -132,8 +133,8 @@ export function gridName(fileName: string | undefined): string {
 }
 
 /**
- * Returns the file name to send for a grid named `name`: with the extension of `file`, which decides how it is parsed.
- * Standard input has no extension.
+ * Returns the file name to send for a grid named `name`: with the extension of `file`, which decides how it
+ * is parsed. Standard input has no extension.
  */
 export function sentName(name: string | undefined, file: string | undefined): string | undefined {
   if (name === undefined) return file

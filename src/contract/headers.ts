@@ -2,8 +2,8 @@
 import * as s from './schema.ts'
 
 /**
- * Prefixes of Gridline's own headers. `Gridline-<Name>` is canonical. `Service-<Name>` and `Plotly-<Name>` (sent by
- * clients of the old service) are accepted too. See docs/api.md#legacy-clients.
+ * Prefixes of Gridline's own headers. `Gridline-<Name>` is canonical. `Service-<Name>` and `Plotly-<Name>`
+ * (sent by clients of the old service) are accepted too. See docs/api.md#legacy-clients.
  */
 export const prefixes = ['gridline-', 'service-', 'plotly-'] as const
 

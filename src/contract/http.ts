@@ -3,8 +3,8 @@
 export type Bytes = AsyncIterable<Uint8Array>
 
 /**
- * Request that the client sends and the service handles. Web `Request`s and plain objects satisfy it. Web objects would
- * cost a short command 20 ms, and a server half its append throughput (docs/adr/0002).
+ * Request that the client sends and the service handles. Web `Request`s and plain objects satisfy it. Web
+ * objects would cost a short command 20 ms, and a server half its append throughput (docs/adr/0002).
  */
 export interface HttpRequest {
   method: string

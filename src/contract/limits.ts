@@ -3,8 +3,8 @@ import { closest } from './closest.ts'
 import { Problem } from './errors.ts'
 
 /**
- * All limits. Operators can override them with `GRIDLINE_LIMIT_<NAME>`; some checks always use the default. Errors name
- * the limit, its value and the actual size. See docs/api.md#limits.
+ * All limits. Operators can override them with `GRIDLINE_LIMIT_<NAME>`; some checks always use the default.
+ * Errors name the limit, its value and the actual size. See docs/api.md#limits.
  */
 const KiB = 1024
 const MiB = 1024 * KiB
@@ -214,8 +214,8 @@ const PREFIX = 'GRIDLINE_LIMIT_'
 const MAX_SECONDS = 2_147_483
 
 /**
- * Returns the limits in effect: defaults overridden by the environment, in the units of the table. Throws `usage` for
- * unknown limits and invalid values.
+ * Returns the limits in effect: defaults overridden by the environment, in the units of the table. Throws
+ * `usage` for unknown limits and invalid values.
  */
 export function limitsFrom(environment: Record<string, string | undefined> = {}): Limits {
   const result = Object.fromEntries(

@@ -1,7 +1,7 @@
 /**
- * Reference to a version of a file: `3`; `-1`, the version before the current one; `2026-11-01` or `2026-11-01T09:30`,
- * the version at the end of that day or at that time (UTC without an offset); or the name of a kept version. See
- * docs/versions.md.
+ * Reference to a version of a file: `3`; `-1`, the version before the current one; `2026-11-01` or
+ * `2026-11-01T09:30`, the version at the end of that day or at that time (UTC without an offset); or the name
+ * of a kept version. See docs/versions.md.
  */
 export type VersionRef =
   | { kind: 'number'; number: number }

@@ -18,8 +18,8 @@ export class WasmModule<Exports> {
   constructor(private readonly file: string) {}
 
   /**
-   * Creates an instance with at least `bytes` of memory, which does not grow. Returns undefined if it cannot run: without
-   * WebAssembly, without SIMD, or without enough memory.
+   * Creates an instance with at least `bytes` of memory, which does not grow. Returns undefined if it cannot
+   * run: without WebAssembly, without SIMD, or without enough memory.
    */
   instance(bytes: number): { exports: Exports; memory: ArrayBuffer } | undefined {
     const module = this.compiled()

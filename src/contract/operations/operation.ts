@@ -3,8 +3,8 @@ import type { LimitName } from '../limits.ts'
 import type * as s from '../schema.ts'
 
 /**
- * Requirement of an operation: none (`anyone`), an account (`caller`) or administrator rights (`operator`). For an
- * operation on a file: access to that file (`service/access/policy.ts`).
+ * Requirement of an operation: none (`anyone`), an account (`caller`) or administrator rights (`operator`).
+ * For an operation on a file: access to that file (`service/access/policy.ts`).
  */
 export type Access = 'anyone' | 'caller' | 'operator' | FileAccess
 export type FileAccess = 'read' | 'collaborate' | 'write' | 'trash' | 'own'
@@ -45,8 +45,8 @@ export interface Operation {
   under?: readonly Resource[]
   access: Access
   /**
-   * Tool of agents (`gridline mcp`): one that reads, only adds, changes or removes data, or none. Operations that return or
-   * need credentials, or take several requests, are none.
+   * Tool of agents (`gridline mcp`): one that reads, only adds, changes or removes data, or none. Operations
+   * that return or need credentials, or take several requests, are none.
    */
   agents: 'reads' | 'adds' | 'changes' | 'none'
   /** True if an account is required even though the access level does not say so. */

@@ -28,9 +28,7 @@ export type DiffColumn = s.Static<typeof DiffColumn>
 
 const values = s.nullable(s.record(s.anything() as s.Schema<DiffValue>))
 
-/**
- * Row that differs. For a changed row: its key or `context`, and the different values; otherwise all values.
- */
+/** Row that differs. For a changed row: its key or `context`, and the changed values; else all values. */
 export const DiffRow = s.object({
   change: s.enumOf(['added', 'removed', 'changed']),
   row_before: s.nullable(s.integer({ description: 'Row number, from 1; null: added.' })),

@@ -2,8 +2,8 @@
 import { imageFormats } from '../operations/index.ts'
 
 /**
- * URL outside of the API: pages for browsers, and what they load. Router, headers, their test and the table in
- * docs/api.md#pages are derived from it.
+ * URL outside of the API: pages for browsers, and what they load. Router, headers, their test and the table
+ * in docs/api.md#pages are derived from it.
  */
 export interface WebRoute {
   method: 'GET' | 'POST'
@@ -12,14 +12,12 @@ export interface WebRoute {
   /** Alternative paths. */
   also?: readonly string[]
   summary: string
-  /**
-   * `anyone`; `reader`: anyone with read access, also by share key (others get 404); `caller`: signed-in
-   * users.
-   */
+  /** `reader`: anyone with read access, also by share key (others get 404). `caller`: signed-in users. */
   access: 'anyone' | 'reader' | 'caller'
   /**
-   * Security headers of the response. `page`: HTML that runs only scripts of this server and cannot be framed. `frame`: a
-   * chart in an opaque origin. `data`: opened on its own, runs nothing. `asset`: cached by browsers, readable by any origin.
+   * Security headers of the response. `page`: HTML that runs only scripts of this server and cannot be
+   * framed. `frame`: a chart in an opaque origin. `data`: opened on its own, runs nothing. `asset`: cached by
+   * browsers, readable by any origin.
    */
   answers: 'page' | 'frame' | 'data' | 'asset'
   /** True for URLs that only pages of this server load. They are not in docs/api.md. */

@@ -151,8 +151,8 @@ function admitted(context: Surroundings<FileRow>, principal: Principal): Authori
 }
 
 /**
- * Returns each file with roles and permission, or undefined if `principal` may not read it. Runs two queries per
- * 100 owners: ancestor folders and grants.
+ * Returns each file with roles and permission, or undefined if `principal` may not read it. Runs two queries
+ * per 100 owners: ancestor folders and grants.
  */
 export async function visibleFiles(
   readers: Readers,
@@ -207,8 +207,8 @@ export async function visibleFileById(
 }
 
 /**
- * Returns the file if `principal` has the required access. Throws `not_found` both for missing and for unreadable
- * files, so that nobody learns of their existence.
+ * Returns the file if `principal` has the required access. Throws `not_found` both for missing and for
+ * unreadable files, so that nobody learns of their existence.
  */
 export async function authorize(
   readers: Readers,
@@ -251,8 +251,8 @@ export async function authorizeCall(readers: Readers, call: FileRequest): Promis
 }
 
 /**
- * Authorizes a replay of the stored result of an idempotent write. The file's owner always may; others must still
- * be able to read the file. Throws `not_found` otherwise.
+ * Authorizes a replay of the stored result of an idempotent write. The file's owner always may; others must
+ * still be able to read the file. Throws `not_found` otherwise.
  */
 export async function checkReplay(
   readers: Readers,

@@ -63,8 +63,8 @@ export async function redeemCode(
 }
 
 /**
- * Creates a one-time code that logs in a command line. Redeeming it takes the secret whose SHA-256 is `challenge` (as
- * in PKCE, RFC 7636): the stored hash covers the challenge.
+ * Creates a one-time code that logs in a command line. Redeeming it takes the secret whose SHA-256 is
+ * `challenge` (as in PKCE, RFC 7636): the stored hash covers the challenge.
  */
 export async function openLogin(store: Store, grant: Opening, challenge: string): Promise<string> {
   const secret = randomBytes(32).toString('base64url')
@@ -73,8 +73,8 @@ export async function openLogin(store: Store, grant: Opening, challenge: string)
 }
 
 /**
- * Redeems a login code. Returns the user, the scopes, and the latest expiry of the new key: that of the key that
- * created the code. Returns undefined for other texts, and if that key is no longer valid.
+ * Redeems a login code. Returns the user, the scopes, and the latest expiry of the new key: that of the key
+ * that created the code. Returns undefined for other texts, and if that key is no longer valid.
  */
 export async function redeemLogin(
   store: Store,

@@ -23,8 +23,8 @@ const ALWAYS_STARTED = 4
 const USER_SHARE = 0.5
 
 /**
- * Limits running and waiting requests, in total and per user. Waiting requests are served round robin by user.
- * Throws `overloaded` (503) if the queue is full or the wait is too long. See docs/adr/0008.
+ * Limits running and waiting requests, in total and per user. Waiting requests are served round robin by
+ * user. Throws `overloaded` (503) if the queue is full or the wait is too long. See docs/adr/0008.
  */
 export class Admission {
   private readonly shares = new Map<string, Share>()
@@ -105,8 +105,8 @@ export class Admission {
   }
 
   /**
-   * Returns whether a request may start in this iteration of the event loop. A few always may: otherwise work that
-   * resumes in every iteration would keep all others from starting.
+   * Returns whether a request may start in this iteration of the event loop. A few always may: otherwise work
+   * that resumes in every iteration would keep all others from starting.
    */
   private hasTurn(): boolean {
     if (!turnIsLong()) return true

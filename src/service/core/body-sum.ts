@@ -8,8 +8,8 @@ export function isTagged(headers: { 'Source-Tag'?: unknown }): boolean {
 }
 
 /**
- * Passes request bytes through and computes their checksum. CRC-32 is enough: it only compares two requests of
- * the same caller.
+ * Passes request bytes through and computes their checksum. CRC-32 is enough: it only compares two requests
+ * of the same caller.
  */
 export class SummedBytes {
   readonly bytes: Bytes

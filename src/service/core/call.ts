@@ -72,8 +72,8 @@ export interface OperationResult<T> {
   /** Returns the streamed body compressed with Brotli, for clients that accept it. */
   brotli?: () => Bytes
   /**
-   * Creates the body of a slow response. Runs after the request has left the queue, and not at all if the client
-   * already has this `etag`. `user` is the user or IP address; `work` bounds the cost.
+   * Creates the body of a slow response. Runs after the request has left the queue, and not at all if the
+   * client already has this `etag`. `user` is the user or IP address; `work` bounds the cost.
    */
   later?: (user: string, work: Work) => Promise<Pick<OperationResult<T>, 'body' | 'type'>>
 }

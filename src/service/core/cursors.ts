@@ -9,8 +9,8 @@ const VERSION = 1
 const TAG_BYTES = 16
 
 /**
- * Signs and verifies cursors: base64url of a version byte, an HMAC and JSON. All processes on one store share the
- * secret.
+ * Signs and verifies cursors: base64url of a version byte, an HMAC and JSON. All processes on one store share
+ * the secret.
  */
 export class CursorSigner {
   private secret: Promise<string> | undefined

@@ -27,8 +27,8 @@ export function checkIfMatch(file: Pick<FileRow, 'version'>, ifMatch: string | u
 }
 
 /**
- * Returns whether an If-Match or If-None-Match list contains `tag`. Weak tags match too. If `tag` is only a version,
- * longer tags of that version match.
+ * Returns whether an If-Match or If-None-Match list contains `tag`. Weak tags match too. If `tag` is only a
+ * version, longer tags of that version match.
  */
 export function matchesEtag(tags: string, tag: string): boolean {
   return tags.split(',').some((item) => {

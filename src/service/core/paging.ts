@@ -14,9 +14,7 @@ export class ListCursors<K> {
     private readonly list: string,
   ) {}
 
-  /**
-   * Returns the position of a cursor; undefined without a cursor. Throws `invalid_request` for other lists.
-   */
+  /** Returns the position of a cursor; undefined without one. Throws `invalid_request` for other lists. */
   async position(cursor: string | undefined): Promise<Position<K> | undefined> {
     return cursor === undefined ? undefined : this.signer.verify<Position<K>>(cursor, this.list)
   }

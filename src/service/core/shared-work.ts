@@ -5,9 +5,7 @@ export class SharedWork<T> {
     { askers: ((() => boolean) | undefined)[]; result: Promise<T> }
   >()
 
-  /**
-   * Joins the work that runs under `key`, or starts it. `gone` returns whether the client has disconnected.
-   */
+  /** Joins the work under `key`, or starts it. `gone` returns whether the client has disconnected. */
   run(
     key: string,
     isAborted: (() => boolean) | undefined,

@@ -162,8 +162,8 @@ const FIRST = [
 const PROBES = 32
 
 /**
- * Returns `name`, or `name (1)`, `name (2)` … if it is taken. Finds the lowest free number up to 16. Above 16, finds
- * a free number that follows a taken one, in a few queries even if thousands of names are taken.
+ * Returns `name`, or `name (1)`, `name (2)` … if it is taken. Finds the lowest free number up to 16. Above
+ * 16, finds a free number that follows a taken one, in a few queries even if thousands of names are taken.
  */
 export async function freeName(
   files: FileReader,

@@ -89,8 +89,8 @@ export function respondWithFile(service: Service, call: Call, fid: Fid = call.fi
 }
 
 /**
- * Changes the file in the path, in one transaction and once per idempotency key. Checks access and If-Match. The
- * result of `work` must be JSON. `owners`: other users whose rows `work` changes or depends on.
+ * Changes the file in the path, in one transaction and once per idempotency key. Checks access and If-Match.
+ * The result of `work` must be JSON. `owners`: other users whose rows `work` changes or depends on.
  */
 export function updateFile<T>(
   service: Service,
@@ -137,8 +137,8 @@ export async function replayed<T>(readers: Readers, call: Call): Promise<{ resul
 }
 
 /**
- * Checks access and version before the body is read, so that a write that must fail fails early. Returns undefined
- * for a retry of an applied write. `more` reads in the same transaction.
+ * Checks access and version before the body is read, so that a write that must fail fails early. Returns
+ * undefined for a retry of an applied write. `more` reads in the same transaction.
  */
 export async function assertCanChange<T = AuthorizedFile>(
   service: Service,

@@ -19,8 +19,9 @@ export async function trash(
 }
 
 /**
- * Restores a file from the trash; a folder with its content, except files that were trashed individually. Throws if
- * the name is taken. A file whose folder is trashed or deleted is restored to the home folder. Returns warnings.
+ * Restores a file from the trash; a folder with its content, except files that were trashed individually.
+ * Throws if the name is taken. A file whose folder is trashed or deleted is restored to the home folder.
+ * Returns warnings.
  */
 export async function restore({ files, folders }: Writers, access: AuthorizedFile): Promise<string[]> {
   if (access.state === 'active') return []

@@ -17,8 +17,8 @@ type Changes = Partial<FileRow>
 type UpdateCall = Call & { fields: FileUpdate }
 
 /**
- * Applies a PUT or PATCH to a file's writable metadata. Missing fields keep their values. A field that is set to its
- * current value is not a change. See docs/api.md#files.
+ * Applies a PUT or PATCH to a file's writable metadata. Missing fields keep their values. A field that is set
+ * to its current value is not a change. See docs/api.md#files.
  */
 export async function update(
   service: Service,

@@ -23,8 +23,8 @@ export interface FoundVersion {
 }
 
 /**
- * Resolves a version reference (`contract/version-ref.ts`); undefined without one. Without write access, only the
- * current version and kept versions are visible. Throws `not_found` with a list of the existing versions.
+ * Resolves a version reference (`contract/version-ref.ts`); undefined without one. Without write access, only
+ * the current version and kept versions are visible. Throws `not_found` with a list of the existing versions.
  */
 export async function findVersion(
   readers: Readers,

@@ -17,8 +17,8 @@ export interface Fetched {
 }
 
 /**
- * Fetches files for URL imports. Allows only http and https, and only public IP addresses. The address of each actual
- * connection is checked after name resolution, also after every redirect.
+ * Fetches files for URL imports. Allows only http and https, and only public IP addresses. The address of
+ * each actual connection is checked after name resolution, also after every redirect.
  */
 export class UrlImport {
   constructor(private readonly mayConnect: (address: string) => boolean = isPublic) {}

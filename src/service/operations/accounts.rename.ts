@@ -42,8 +42,8 @@ export async function checkNewName(store: Store, user: string, name: string): Pr
 }
 
 /**
- * Renames a user in one transaction. Files, keys, sessions, shares and teams get the new name in their ids. The former
- * name stays reserved: links, keys and scripts with it keep working.
+ * Renames a user in one transaction. Files, keys, sessions, shares and teams get the new name in their ids.
+ * The former name stays reserved: links, keys and scripts with it keep working.
  */
 export async function renameUser(store: Store, username: string, name: string): Promise<ListedUser> {
   const { username: owner } = await findUser(store, username)

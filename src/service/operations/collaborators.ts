@@ -88,8 +88,8 @@ async function changedList(service: Service, call: Call): Promise<CollaboratorsC
 }
 
 /**
- * Returns a warning with the reasons why a user can still open a file that is no longer shared with them. Grants to
- * e-mail addresses are left out: they would reveal whose address it is.
+ * Returns a warning with the reasons why a user can still open a file that is no longer shared with them.
+ * Grants to e-mail addresses are left out: they would reveal whose address it is.
  */
 async function stillReads(writers: Writers, file: FileRow, text: string): Promise<string[]> {
   const { owner } = file

@@ -198,8 +198,8 @@ export async function updateColumns(
 }
 
 /**
- * Throws `checks_failed` if the grid would fail its checks after the change, and `bad_data` if its key would no longer
- * be unique.
+ * Throws `checks_failed` if the grid would fail its checks after the change, and `bad_data` if its key would
+ * no longer be unique.
  */
 async function checkColumns(
   service: Service,

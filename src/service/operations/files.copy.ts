@@ -89,8 +89,8 @@ async function admittedNow(writers: Writers, call: OperationCall<'files.copy'>) 
 }
 
 /**
- * Adds the row of a copy: beside the original if the caller owns it and its folder is active, otherwise in the home
- * folder.
+ * Adds the row of a copy: beside the original if the caller owns it and its folder is active, otherwise in
+ * the home folder.
  */
 async function addCopy(
   writers: Writers,
@@ -124,9 +124,9 @@ const UNREADABLE =
   'the data of this plot is in grids that you cannot read, so the columns it shows were copied with the plot'
 
 /**
- * Copies a plot. A linked copy refers to the same grids. A deep copy has its own copies of the grids: on request, and
- * if the caller may not read one of them. Of an unreadable grid, only the columns that the plot shows are copied, under
- * a name derived from the plot's.
+ * Copies a plot. A linked copy refers to the same grids. A deep copy has its own copies of the grids: on
+ * request, and if the caller may not read one of them. Of an unreadable grid, only the columns that the plot
+ * shows are copied, under a name derived from the plot's.
  */
 async function copyPlot(
   service: Service,

@@ -166,8 +166,8 @@ async function unknownGrids(readers: Readers, { replaced }: StoredFigure, call: 
 const OWN_GRID_TRIES = 2
 
 /**
- * Replaces the figure of the plot in the path, once per idempotency key. New data goes into the plot's data grid if
- * nothing else uses that grid. `change` applies the other changes of the request.
+ * Replaces the figure of the plot in the path, once per idempotency key. New data goes into the plot's data
+ * grid if nothing else uses that grid. `change` applies the other changes of the request.
  */
 export async function replaceFigure<T>(
   service: Service,

@@ -12,8 +12,8 @@ async function teamOf(readers: Readers, { name, name_key, owner }: TeamRow): Pro
 }
 
 /**
- * Returns a team that the user owns or belongs to, by name or `owner:name`; undefined otherwise. The user's own team
- * takes precedence. Throws `conflict` if several other teams match.
+ * Returns a team that the user owns or belongs to, by name or `owner:name`; undefined otherwise. The user's
+ * own team takes precedence. Throws `conflict` if several other teams match.
  */
 export async function teamNamed(
   readers: Readers,

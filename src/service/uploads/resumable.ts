@@ -23,8 +23,8 @@ const MAX_ENDED = 16
 const SWEEP_EVERY_MS = 3600 * 1000
 
 /**
- * Resumable uploads of this process. An upload ends if no bytes arrive for a while. With a spool, it can be resumed
- * later, also by another process.
+ * Resumable uploads of this process. An upload ends if no bytes arrive for a while. With a spool, it can be
+ * resumed later, also by another process.
  */
 export class ResumableUploads<T> {
   private readonly owners = new Map<string, Map<string, Upload<T>>>()

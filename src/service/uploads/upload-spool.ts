@@ -39,8 +39,8 @@ interface Head {
 }
 
 /**
- * Unfinished uploads in a folder, so that they can be resumed after a restart of the server. The copy is optional:
- * if the folder is not writable, uploads work without it.
+ * Unfinished uploads in a folder, so that they can be resumed after a restart of the server. The copy is
+ * optional: if the folder is not writable, uploads work without it.
  */
 export class UploadSpool {
   constructor(private readonly folder: string) {}
@@ -86,8 +86,8 @@ export class UploadSpool {
   }
 
   /**
-   * Deletes expired uploads, the oldest ones above `most` in total, and those above the limit of each user. Deletes all
-   * if the disk is nearly full. Uploads in `open` are kept.
+   * Deletes expired uploads, the oldest ones above `most` in total, and those above the limit of each user.
+   * Deletes all if the disk is nearly full. Uploads in `open` are kept.
    */
   sweep(maxUploads: number, open: ReadonlySet<string>): void {
     const ids = new Set(
