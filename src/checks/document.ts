@@ -24,6 +24,7 @@ export function readChecks(given: unknown): Checks {
   return checks
 }
 
+/** Parses a checks file in Gridline's own format. */
 function ourChecks(document: Members): Checks {
   known(document, ['columns', 'table', 'severity'], 'the checks')
   const severity = severityOf(document, 'the checks', 'error')
@@ -44,6 +45,7 @@ function ourChecks(document: Members): Checks {
   return { columns, table: [...exist, ...table], missing: [] }
 }
 
+/** Parses the rules of columns: a mapping by name, or a list of objects with names. */
 function columnsOf(given: unknown, severity: Severity): Checks['columns'] {
   if (given === undefined) return []
   if (Array.isArray(given))
@@ -110,6 +112,7 @@ const TAKES: Readonly<Record<string, string>> = {
   'change.removed': 'a percentage, such as 5%',
 }
 
+/** Parses the rules of one column. `before`: severity of rules that set none. */
 function columnOf(column: string, given: Members, before: Severity): Checks['columns'][number] {
   const place = `column ${column}`
   known(given, [...Object.keys(COLUMN_RULES), 'severity', 'optional'], place)
@@ -135,6 +138,7 @@ function refuseReversed(given: Members, place: string): void {
   if (isReversed) throw bad(place, `the minimum ${low} is above the maximum ${high}`)
 }
 
+/** Parses a group of table rules. `before`: severity of rules that set none. */
 function tableRules(given: Members, before: Severity, columns: readonly string[]): WithSeverity<TableRule>[] {
   known(given, ['key', 'rows', 'where', 'extra_columns', 'plot_columns', 'change', 'severity'], 'table')
   const severity = severityOf(given, 'table', before)
@@ -186,6 +190,7 @@ function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 }
 
+/** Returns a rule for a finite number or a date; undefined for other values. */
 function limitRule(
   rule: 'minimum' | 'maximum',
   value: unknown,
@@ -220,6 +225,7 @@ function known(given: Members, names: readonly string[], place: string): Members
   )
 }
 
+/** Returns the severity of an object, or `before` if it has none. Throws for unknown ones. */
 function severityOf({ severity }: Members, place: string, before: Severity): Severity {
   if (severity === undefined) return before
   const match = severities.find((one) => one === severity)

@@ -43,6 +43,7 @@ export function isTableSchema(document: Members): boolean {
   return Array.isArray(document.fields)
 }
 
+/** Converts a Table Schema to checks. Parts that cannot be checked become rules that fail. */
 export function checksOfSchema(schema: Members): Checks {
   const fields = schema.fields as readonly unknown[]
   if (fields.length > MAX_FIELDS) throw new Problem('bad_checks', `checks: more than ${MAX_FIELDS} fields`)
@@ -92,6 +93,7 @@ function asError<R extends ColumnRule | TableRule>(rule: R): WithSeverity<R> {
   return { ...rule, severity: 'error' }
 }
 
+/** Converts type, format and constraints of a field to rules. */
 function rulesOf(field: Members): ColumnRule[] {
   const rules: ColumnRule[] = []
   const { type = 'any', format = 'default', decimalChar, groupChar } = field
@@ -123,6 +125,7 @@ function rulesOf(field: Members): ColumnRule[] {
   return rules
 }
 
+/** Converts a constraint to a rule; undefined if it has no effect. `all`: all constraints of the field. */
 function constraintRule(name: string, value: unknown, all: Members): ColumnRule | undefined {
   switch (name) {
     case 'required':

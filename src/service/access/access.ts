@@ -102,6 +102,7 @@ const GRANTED: Record<Grant['may_write'], readonly Role[]> = {
   1: ['reader', 'writer', 'folder_writer'],
 }
 
+/** Adds the roles of a grant. `onFolder`: the grant is on an ancestor folder. */
 function addGrant(roles: Set<Role>, { may_write }: Grant, onFolder: boolean): void {
   for (const role of GRANTED[may_write]) if (onFolder || role !== 'folder_writer') roles.add(role)
 }

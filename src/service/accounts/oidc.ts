@@ -78,6 +78,7 @@ export class OidcLogin {
     this.used.set(hash, { times: times + 1, until: now + (OLDEST + 60) * 1000 })
   }
 
+  /** Loads the trust rows for the token's issuer, before the token is verified. Throws if there are none. */
   private async trustedBy(token: string): Promise<TrustRow[]> {
     let issuer: string | undefined
     let subject: unknown
@@ -106,6 +107,7 @@ export class OidcLogin {
     return trusted
   }
 
+  /** Verifies signature, audience and age of a token. Returns its claims; throws `unauthenticated`. */
   private async verified(token: string, issuer: string): Promise<JWTPayload> {
     try {
       const { payload } = await jwtVerify(token, await this.keysOf(issuer), {
@@ -223,6 +225,7 @@ export async function listTrust(store: Store): Promise<Trust[]> {
   return (await store.read(({ accounts }) => accounts.trust())).map(shown)
 }
 
+/** Removes a trust, and revokes the keys that were issued for it. Throws `not_found`. */
 export async function removeTrust(store: Store, id: string): Promise<Trust> {
   const existing = (await store.read(({ accounts }) => accounts.trust())).find((trust) => trust.id === id)
   return store.write(existing ? [existing.username] : [], async ({ accounts }) => {

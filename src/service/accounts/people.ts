@@ -121,6 +121,7 @@ export class PeopleLogin {
     return { username: await this.userOf(store, user), next }
   }
 
+  /** Exchanges the code for tokens and verifies them. Returns the authenticated user. */
   private async person(
     query: string,
     { state, nonce, verifier }: { state: string; nonce: string; verifier: string },
@@ -294,6 +295,7 @@ export class PeopleLogin {
     })
   }
 
+  /** Returns up to three unused usernames that are derived from the user's name. */
   private async freeNames({ name }: Person): Promise<string[]> {
     const plain = name
       .split('@')[0]

@@ -110,6 +110,7 @@ export async function findSession(
   })
 }
 
+/** Returns whether session, user and API key are all still valid. */
 async function isOpen(
   accounts: AccountReader,
   { owner, key_hash, expires_at }: SessionRow,

@@ -80,6 +80,7 @@ export class Jobs {
     await this.#running
   }
 
+  /** Runs due jobs until none is left, with limited concurrency. */
   private async drain(): Promise<void> {
     while (this.#isPollRequested && !this.#isStopping) {
       this.#isPollRequested = false
@@ -100,6 +101,7 @@ export class Jobs {
     }
   }
 
+  /** Leases and runs one job. Failed jobs are due again after a delay. */
   private async run(row: JobRow): Promise<void> {
     const now = Date.now()
     const owners = row.owner === '' ? [] : [row.owner]

@@ -69,6 +69,7 @@ export class Admission {
     }
   }
 
+  /** Takes a slot now (undefined), or queues until one is free. Throws `overloaded` if the queue is full. */
   private enter(user: string, isAborted: (() => boolean) | undefined): Promise<void> | undefined {
     let share = this.shares.get(user)
     if (!share) {
@@ -161,11 +162,13 @@ export class Admission {
     if (this.waiting > 0 && !this.granting && !this.hasTurn()) this.grant()
   }
 
+  /** Removes the user's oldest request from the queue. */
   private take(share: Share): Waiting {
     this.waiting--
     return share.waiting.shift()!
   }
 
+  /** Refuses requests that have waited too long. */
   private refuseLate(): void {
     const now = performance.now()
     for (const [user, share] of this.shares) {

@@ -17,6 +17,7 @@ export class Lru<T> {
     return value
   }
 
+  /** Stores a value, unless it is larger than the maximum size. Evicts the least recently used ones. */
   set(key: string, value: T): void {
     this.delete(key)
     // It would evict all other entries, and then itself.

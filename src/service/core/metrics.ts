@@ -54,6 +54,7 @@ export class Metrics {
     this.underWay++
   }
 
+  /** Counts a finished request. `seconds`: time to the first byte of the response. */
   end(operation: string, status: number, seconds: number): void {
     this.underWay--
     const key = `operation="${operation}",status="${status}"`

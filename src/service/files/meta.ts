@@ -330,6 +330,7 @@ function nullIfNone<T>(list: T[]): T[] | null {
   return list.length === 0 ? null : list
 }
 
+/** Returns the metadata of a plot without its figure, and the content that holds the figure. */
 function plotMeta(
   service: Service,
   { file }: AuthorizedFile,

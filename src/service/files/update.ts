@@ -100,6 +100,7 @@ async function changesOf(
 /** Changer of any field: the table above pairs fields with their value types. */
 type Changer = (update: Update, value: unknown) => void | Promise<void>
 
+/** Sets a field of the row, unless it already has this value. Checks access. */
 function set<F extends keyof FileRow>(
   { call, found, changes }: Update,
   field: keyof FileUpdate,
@@ -111,6 +112,7 @@ function set<F extends keyof FileRow>(
   changes[name as keyof Changes] = value as never
 }
 
+/** Moves the file to the folder of the request, unless it is already there. Checks access. */
 async function move({ service, call, writers, found, changes }: Update): Promise<void> {
   const { fields } = call
   const { file } = found

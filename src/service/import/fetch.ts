@@ -60,6 +60,7 @@ export class UrlImport {
     }
   }
 
+  /** Parses a URL. Throws `invalid_request` unless it is http or https, public and without credentials. */
   private checked(text: string): URL {
     const refuse = (why: string): Problem =>
       new Problem('invalid_request', `source_url: ${why}`, { field: 'source_url' })
@@ -130,6 +131,7 @@ function tooLarge(text: string, size: number, limits: Limits): Problem {
   )
 }
 
+/** Returns the last segment of the path, decoded if possible. */
 function nameOf({ pathname }: URL): string {
   const last =
     pathname

@@ -52,6 +52,7 @@ function wrongUser(why: string): Problem {
   })
 }
 
+/** Resolves a team that the caller belongs to. Throws `invalid_request`. */
 async function teamMeant(readers: Readers, name: string, caller: string): Promise<Who> {
   const team = await teamNamed(readers, caller, name)
   if (!team)

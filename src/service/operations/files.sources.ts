@@ -126,6 +126,7 @@ export async function sourcesOf(
   }
 }
 
+/** Loads one page of related files that the caller may see. */
 async function page(
   readers: Readers,
   call: OperationCall<'files.sources'>,

@@ -199,6 +199,7 @@ async function knownUser(service: Service, owner: string, { results }: Children)
   }
 }
 
+/** Loads the metadata of a home folder with a page of its files. Throws `not_found` for unknown users. */
 async function home(
   service: Service,
   principal: Principal,

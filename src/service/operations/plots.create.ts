@@ -52,6 +52,7 @@ export async function createPlot(
   return { body: { file: body, action: result.action, warnings: result.warnings ?? [], grid_fid }, etag }
 }
 
+/** Creates a plot, or replaces the plot of this name. Tries again if the name is taken meanwhile. */
 async function createOrReplace(service: Service, call: OperationCall<'plots.create'>): Promise<Made> {
   const { store } = service
   const owner = call.caller!.username

@@ -388,6 +388,7 @@ async function revertGrid(service: Service, call: OperationCall<'versions.revert
   return bodyOf(fid, outcome)
 }
 
+/** Loads the version to revert to. `reverting` is undefined for the current version. */
 async function readTarget(
   { store }: Service,
   readers: Readers,

@@ -92,6 +92,7 @@ export class ResumableUploads<T> {
     return upload
   }
 
+  /** Registers an upload and starts its reader. Throws `overloaded` above the limit. */
   private add(
     owner: string,
     id: string,

@@ -116,6 +116,7 @@ export class UploadSpool {
     }
   }
 
+  /** Returns whether an upload has not expired, and the machine has not restarted since. */
   private isFresh(id: string, { machineStarted: then }: Head): boolean {
     const isSameStart = Math.abs(machineStarted() - then) < SAME_START_MS
     return isSameStart && Date.now() - statSync(this.bytesOf(id)).mtimeMs < KEPT_MS
