@@ -39,6 +39,7 @@ export class Admission {
   private counting = false
 
   constructor(
+    /** Maximum number of running and waiting requests, and maximum wait, in ms. */
     private readonly most: { running: number; waiting: number; wait: number },
     private readonly limit: LimitName,
   ) {}
