@@ -14,8 +14,8 @@ const MAX_GROUPS = 100
 type Members = Readonly<Record<string, unknown>>
 
 /** Parses a checks file or a Frictionless Table Schema. Throws `bad_checks` with the position. */
-export function readChecks(given: unknown): Checks {
-  const document = members(given, 'the checks')
+export function readChecks(value: unknown): Checks {
+  const document = members(value, 'the checks')
   const checks = isTableSchema(document) ? checksOfSchema(document) : ourChecks(document)
   const count = checks.columns.reduce((sum, { rules }) => sum + rules.length, checks.table.length)
   if (count > MAX_RULES) throw bad('the checks', `more than ${MAX_RULES} rules`)
@@ -46,22 +46,22 @@ function ourChecks(document: Members): Checks {
 }
 
 /** Parses the rules of columns: a mapping by name, or a list of objects with names. */
-function columnsOf(given: unknown, severity: Severity): Checks['columns'] {
-  if (given === undefined) return []
-  if (Array.isArray(given))
-    return given.map((item, k) => {
+function columnsOf(value: unknown, severity: Severity): Checks['columns'] {
+  if (value === undefined) return []
+  if (Array.isArray(value))
+    return value.map((item, k) => {
       const { name, ...rules } = members(item, `columns[${k}]`)
       if (typeof name !== 'string') throw bad(`columns[${k}]`, 'name is missing')
       return columnOf(name, rules, severity)
     })
-  return Object.entries(members(given, 'columns')).map(([name, rules]) =>
+  return Object.entries(members(value, 'columns')).map(([name, rules]) =>
     columnOf(name, rules === null ? {} : members(rules, `column ${name}`), severity),
   )
 }
 
 const COLUMN_RULES: Readonly<Record<string, (value: unknown) => ColumnRule | undefined | false>> = {
   type: (value) => {
-    const type = value === 'string' ? 'text' : checkTypes.find((one) => one === value)
+    const type = value === 'string' ? 'text' : checkTypes.find((candidate) => candidate === value)
     return type && { rule: 'type', type }
   },
   required: (value) => (value === true ? { rule: 'required' } : value === false ? false : undefined),
@@ -80,8 +80,8 @@ const COLUMN_RULES: Readonly<Record<string, (value: unknown) => ColumnRule | und
     return range && { rule: 'length', range }
   },
   nulls: (value) => {
-    const most = shareOf(value)
-    return most === undefined ? undefined : { rule: 'nulls', most }
+    const maxShare = shareOf(value)
+    return maxShare === undefined ? undefined : { rule: 'nulls', most: maxShare }
   },
   max_age: (value) => {
     const ms = durationOf(value)
@@ -112,38 +112,42 @@ const TAKES: Readonly<Record<string, string>> = {
   'change.removed': 'a percentage, such as 5%',
 }
 
-/** Parses the rules of one column. `before`: severity of rules that set none. */
-function columnOf(column: string, given: Members, before: Severity): Checks['columns'][number] {
+/** Parses the rules of one column. `inherited`: severity of rules that set none. */
+function columnOf(column: string, rulesByName: Members, inherited: Severity): Checks['columns'][number] {
   const place = `column ${column}`
-  known(given, [...Object.keys(COLUMN_RULES), 'severity', 'optional'], place)
-  const severity = severityOf(given, place, before)
+  known(rulesByName, [...Object.keys(COLUMN_RULES), 'severity', 'optional'], place)
+  const severity = severityOf(rulesByName, place, inherited)
   const rules: WithSeverity<ColumnRule>[] = []
   for (const [name, read] of Object.entries(COLUMN_RULES)) {
-    if (given[name] === undefined) continue
-    const rule = read(given[name])
-    if (rule === undefined) throw invalid(place, name, given[name])
+    if (rulesByName[name] === undefined) continue
+    const rule = read(rulesByName[name])
+    if (rule === undefined) throw invalid(place, name, rulesByName[name])
     if (rule !== false) rules.push({ ...rule, severity })
   }
-  refuseReversed(given, place)
-  return { column, isOptional: given.optional === true, severity, rules }
+  refuseReversed(rulesByName, place)
+  return { column, isOptional: rulesByName.optional === true, severity, rules }
 }
 
 /** Throws if the minimum is above the maximum. */
-function refuseReversed(given: Members, place: string): void {
-  const low = given.minimum ?? given.exclusive_minimum
-  const high = given.maximum ?? given.exclusive_maximum
+function refuseReversed(rulesByName: Members, place: string): void {
+  const low = rulesByName.minimum ?? rulesByName.exclusive_minimum
+  const high = rulesByName.maximum ?? rulesByName.exclusive_maximum
   const isReversed =
     (typeof low === 'number' && typeof high === 'number' && low > high) ||
     (typeof low === 'string' && typeof high === 'string' && low > high)
   if (isReversed) throw bad(place, `the minimum ${low} is above the maximum ${high}`)
 }
 
-/** Parses a group of table rules. `before`: severity of rules that set none. */
-function tableRules(given: Members, before: Severity, columns: readonly string[]): WithSeverity<TableRule>[] {
-  known(given, ['key', 'rows', 'where', 'extra_columns', 'plot_columns', 'change', 'severity'], 'table')
-  const severity = severityOf(given, 'table', before)
+/** Parses a group of table rules. `inherited`: severity of rules that set none. */
+function tableRules(
+  group: Members,
+  inherited: Severity,
+  columns: readonly string[],
+): WithSeverity<TableRule>[] {
+  known(group, ['key', 'rows', 'where', 'extra_columns', 'plot_columns', 'change', 'severity'], 'table')
+  const severity = severityOf(group, 'table', inherited)
   const rules: WithSeverity<TableRule>[] = []
-  const { key, rows, where, extra_columns, plot_columns, change } = given
+  const { key, rows, where, extra_columns, plot_columns, change } = group
   if (key !== undefined) {
     const names = Array.isArray(key) ? key : [key]
     const isKey =
@@ -160,7 +164,9 @@ function tableRules(given: Members, before: Severity, columns: readonly string[]
     const conditions = Array.isArray(where) ? where : [where]
     if (!conditions.every((condition) => typeof condition === 'string' && condition.trim() !== ''))
       throw invalid('table', 'where', where)
-    rules.push(...conditions.map((one) => ({ rule: 'where' as const, where: one as string, severity })))
+    rules.push(
+      ...conditions.map((condition) => ({ rule: 'where' as const, where: condition as string, severity })),
+    )
   }
   if (!isSwitch(extra_columns)) throw invalid('table', 'extra_columns', extra_columns)
   if (extra_columns === false) rules.push({ rule: 'extra_columns', columns, severity })
@@ -174,16 +180,16 @@ function tableRules(given: Members, before: Severity, columns: readonly string[]
       rules.push({ rule: 'change.rows', range, severity })
     }
     if (removed !== undefined) {
-      const most = shareOf(removed)
-      if (most === undefined) throw invalid('table', 'change.removed', removed)
-      rules.push({ rule: 'change.removed', most, severity })
+      const maxShare = shareOf(removed)
+      if (maxShare === undefined) throw invalid('table', 'change.removed', removed)
+      rules.push({ rule: 'change.removed', most: maxShare, severity })
     }
   }
   return rules
 }
 
-function isSwitch(given: unknown): given is boolean | undefined {
-  return given === undefined || typeof given === 'boolean'
+function isSwitch(value: unknown): value is boolean | undefined {
+  return value === undefined || typeof value === 'boolean'
 }
 
 function isScalar(value: unknown): value is string | number | boolean {
@@ -203,21 +209,21 @@ function limitRule(
 }
 
 /** Returns the objects of a member that holds one object or several. */
-function listOf(given: unknown, place: string): Members[] {
-  if (given === undefined) return []
-  return Array.isArray(given) ? given.map((one) => members(one, place)) : [members(given, place)]
+function listOf(value: unknown, place: string): Members[] {
+  if (value === undefined) return []
+  return Array.isArray(value) ? value.map((item) => members(item, place)) : [members(value, place)]
 }
 
-/** Returns `given` if it is an object. Throws otherwise. */
-function members(given: unknown, place: string): Members {
-  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return given as Members
+/** Returns `value` if it is an object. Throws otherwise. */
+function members(value: unknown, place: string): Members {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members
   throw bad(place, 'must be a mapping of names to values')
 }
 
-/** Returns `given` if it has no other members than `names`. Throws otherwise. */
-function known(given: Members, names: readonly string[], place: string): Members {
-  const unknown = Object.keys(given).find((name) => !names.includes(name))
-  if (unknown === undefined) return given
+/** Returns `mapping` if it has no other members than `names`. Throws otherwise. */
+function known(mapping: Members, names: readonly string[], place: string): Members {
+  const unknown = Object.keys(mapping).find((name) => !names.includes(name))
+  if (unknown === undefined) return mapping
   throw bad(
     place,
     `unknown rule ${JSON.stringify(unknown)}`,
@@ -225,10 +231,10 @@ function known(given: Members, names: readonly string[], place: string): Members
   )
 }
 
-/** Returns the severity of an object, or `before` if it has none. Throws for unknown ones. */
-function severityOf({ severity }: Members, place: string, before: Severity): Severity {
-  if (severity === undefined) return before
-  const match = severities.find((one) => one === severity)
+/** Returns the severity of an object, or `inherited` if it has none. Throws for unknown ones. */
+function severityOf({ severity }: Members, place: string, inherited: Severity): Severity {
+  if (severity === undefined) return inherited
+  const match = severities.find((candidate) => candidate === severity)
   if (!match) throw bad(place, `severity: ${JSON.stringify(severity)} is neither error nor warn`)
   return match
 }

@@ -74,8 +74,8 @@ export function checksOfSchema(schema: Members): Checks {
   if (Array.isArray(schema.foreignKeys) && schema.foreignKeys.length > 0)
     table.push({ rule: 'foreignKeys', cannot: 'other tables are not read' })
   const missing = Array.isArray(schema.missingValues)
-    ? schema.missingValues.map((one) =>
-        typeof one === 'object' && one !== null ? String((one as Members).value) : String(one),
+    ? schema.missingValues.map((item) =>
+        typeof item === 'object' && item !== null ? String((item as Members).value) : String(item),
       )
     : []
   return {
@@ -126,7 +126,7 @@ function rulesOf(field: Members): ColumnRule[] {
 }
 
 /** Converts a constraint to a rule; undefined if it has no effect. `all`: all constraints of the field. */
-function constraintRule(name: string, value: unknown, all: Members): ColumnRule | undefined {
+function constraintRule(name: string, value: unknown, constraints: Members): ColumnRule | undefined {
   switch (name) {
     case 'required':
       return value === true ? { rule: 'required' } : undefined
@@ -135,10 +135,15 @@ function constraintRule(name: string, value: unknown, all: Members): ColumnRule 
     case 'minLength':
       return {
         rule: 'length',
-        range: { from: Number(value), ...(all.maxLength !== undefined && { to: Number(all.maxLength) }) },
+        range: {
+          from: Number(value),
+          ...(constraints.maxLength !== undefined && { to: Number(constraints.maxLength) }),
+        },
       }
     case 'maxLength':
-      return all.minLength === undefined ? { rule: 'length', range: { to: Number(value) } } : undefined
+      return constraints.minLength === undefined
+        ? { rule: 'length', range: { to: Number(value) } }
+        : undefined
     case 'minimum':
     case 'maximum':
       return { rule: name, value: value as number | string, isExclusive: false }
@@ -158,8 +163,8 @@ function constraintRule(name: string, value: unknown, all: Members): ColumnRule 
 }
 
 /** Returns one text or a list of texts as a list without duplicates; undefined for other values. */
-function textsOf(given: unknown): string[] | undefined {
-  if (typeof given === 'string') return [given]
-  const isList = Array.isArray(given) && given.every((one) => typeof one === 'string')
-  return isList ? [...new Set(given)].slice(0, MAX_KEYS) : undefined
+function textsOf(value: unknown): string[] | undefined {
+  if (typeof value === 'string') return [value]
+  const isList = Array.isArray(value) && value.every((item) => typeof item === 'string')
+  return isList ? [...new Set(value)].slice(0, MAX_KEYS) : undefined
 }

@@ -34,7 +34,7 @@ export type ColumnRule =
   | { rule: 'unique' }
   /** Maximum share of missing values, from 0 to 1. */
   | { rule: 'nulls'; most: number }
-  /** Maximum age of the newest date, in ms. `given`: the duration as written. */
+  /** Maximum age of the newest date, in ms. `written`: the duration as written. */
   | { rule: 'max_age'; ms: number; given: string }
   /** Rule that cannot be run: it fails, with `cannot` as the reason. */
   | { rule: string; cannot: string }

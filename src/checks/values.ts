@@ -2,12 +2,12 @@
 import type { Range } from './types.ts'
 
 /** Parses `100`, `1..`, `..500` or `1..500`; with `percent`, `-10%..+50%`. Undefined for other values. */
-export function rangeOf(given: unknown, percent = false): Range | undefined {
-  if (typeof given === 'number')
-    return percent || !Number.isFinite(given) ? undefined : { from: given, to: given }
-  if (typeof given !== 'string') return undefined
+export function rangeOf(value: unknown, percent = false): Range | undefined {
+  if (typeof value === 'number')
+    return percent || !Number.isFinite(value) ? undefined : { from: value, to: value }
+  if (typeof value !== 'string') return undefined
   const number = percent ? String.raw`[+-]?\d+(?:\.\d+)?\s*%` : String.raw`\d+`
-  const match = new RegExp(`^\\s*(${number})?\\s*(\\.\\.)?\\s*(${number})?\\s*$`).exec(given)
+  const match = new RegExp(`^\\s*(${number})?\\s*(\\.\\.)?\\s*(${number})?\\s*$`).exec(value)
   if (!match) return undefined
   const [from, dots, to] = [match[1], match[2], match[3]].map((text) => text?.replace('%', ''))
   if (from === undefined && to === undefined) return undefined
@@ -23,12 +23,12 @@ export function rangeOf(given: unknown, percent = false): Range | undefined {
 }
 
 /** Parses `5%` or `0.05` to a number from 0 to 1; undefined for other values. */
-export function shareOf(given: unknown): number | undefined {
+export function shareOf(text: unknown): number | undefined {
   const value =
-    typeof given === 'number'
-      ? given
-      : typeof given === 'string' && /^\s*\d+(\.\d+)?\s*%\s*$/.test(given)
-        ? Number(given.replace('%', '')) / 100
+    typeof text === 'number'
+      ? text
+      : typeof text === 'string' && /^\s*\d+(\.\d+)?\s*%\s*$/.test(text)
+        ? Number(text.replace('%', '')) / 100
         : Number.NaN
   return value >= 0 && value <= 1 ? value : undefined
 }
@@ -41,9 +41,9 @@ const UNITS: Readonly<Record<string, number>> = {
 }
 
 /** Parses `30m`, `36h`, `2d`, `1w` or `2 days` to ms; undefined for other values. */
-export function durationOf(given: unknown): number | undefined {
-  if (typeof given !== 'string') return undefined
-  const match = /^\s*(\d+(?:\.\d+)?)\s*(m|h|d|w|min|minutes?|hours?|days?|weeks?)\s*$/.exec(given)
+export function durationOf(value: unknown): number | undefined {
+  if (typeof value !== 'string') return undefined
+  const match = /^\s*(\d+(?:\.\d+)?)\s*(m|h|d|w|min|minutes?|hours?|days?|weeks?)\s*$/.exec(value)
   return match ? Number(match[1]) * UNITS[match[2][0]] : undefined
 }
 

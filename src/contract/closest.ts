@@ -21,11 +21,11 @@ export function closest(given: string, names: readonly string[]): string | undef
 }
 
 /**
- * Returns the number of edits between two words, at most `most`. Exchanging two adjacent letters is one edit
+ * Returns the number of edits between two words, at most `limit`. Exchanging two adjacent letters is one edit
  * (optimal string alignment).
  */
-function distanceOf(a: string, b: string, most: number): number {
-  if (Math.abs(a.length - b.length) >= most) return most
+function distanceOf(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit
   let beforeRow: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, k) => k)
   for (let i = 1; i <= a.length; i++) {
@@ -39,12 +39,12 @@ function distanceOf(a: string, b: string, most: number): number {
     beforeRow = row
     row = next
   }
-  return Math.min(row[b.length], most)
+  return Math.min(row[b.length], limit)
 }
 
-/** Formats names for a message: the first `most`, then `…`. */
-export function listed(names: readonly string[], most = 20): string {
-  return `${names.slice(0, most).join(', ')}${names.length > most ? ' …' : ''}`
+/** Formats names for a message: the first `limit`, then `…`. */
+export function listed(names: readonly string[], limit = 20): string {
+  return `${names.slice(0, limit).join(', ')}${names.length > limit ? ' …' : ''}`
 }
 
 /** Formats a count for a message: `1 row`, `2 rows`, `no rows`. */

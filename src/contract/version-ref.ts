@@ -54,8 +54,8 @@ export function isVersionName(text: string): boolean {
 
 /** Splits `sales@3` into file and version; undefined without a version. File names may contain @ too. */
 export function splitVersion(target: string): { file: string; version: string } | undefined {
-  const at = target.lastIndexOf('@')
-  if (at <= 0) return undefined
-  const version = target.slice(at + 1)
-  return parseVersionRef(version) ? { file: target.slice(0, at), version } : undefined
+  const separator = target.lastIndexOf('@')
+  if (separator <= 0) return undefined
+  const version = target.slice(separator + 1)
+  return parseVersionRef(version) ? { file: target.slice(0, separator), version } : undefined
 }

@@ -6,11 +6,11 @@ export function matchesWildcard(pattern: string, text: string): boolean {
   const last = parts[parts.length - 1]
   if (!text.startsWith(first) || !text.endsWith(last)) return false
   // Match each part at its first position: a later match never allows more.
-  let at = first.length
+  let end = first.length
   for (const part of parts.slice(1, -1)) {
-    const index = text.indexOf(part, at)
+    const index = text.indexOf(part, end)
     if (index < 0) return false
-    at = index + part.length
+    end = index + part.length
   }
-  return at <= text.length - last.length
+  return end <= text.length - last.length
 }

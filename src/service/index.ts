@@ -140,9 +140,9 @@ export interface RunningService {
 }
 
 /** Starts Node's HTTP server in front of the service. Imports it on first use. */
-export async function listen(current: () => Served | undefined, at: ListenOptions): Promise<Listening> {
+export async function listen(current: () => Served | undefined, options: ListenOptions): Promise<Listening> {
   const { listen: start } = await import('./http/listen.ts')
-  return start(current, at)
+  return start(current, options)
 }
 
 /** Handlers of all operations. A missing handler is a compile error. */

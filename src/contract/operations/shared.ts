@@ -5,13 +5,13 @@ import * as s from '../schema.ts'
 
 export const none = { kind: 'none' } as const
 /** Returns a JSON body; `form` also accepts form encoding. */
-export const json = <S extends s.ObjectSchema>(schema: S, more: { form?: boolean } = {}) =>
-  ({ kind: 'json', schema, ...more, limit: 'small_body_bytes' }) as const
+export const json = <S extends s.ObjectSchema>(schema: S, options: { form?: boolean } = {}) =>
+  ({ kind: 'json', schema, ...options, limit: 'small_body_bytes' }) as const
 /** Returns a JSON body that carries data or a figure. Fields in `raw` stay unparsed. */
 export const data = <S extends s.ObjectSchema, const R extends readonly string[] = []>(
   schema: S,
-  more: { form?: boolean; raw?: R } = {},
-) => ({ kind: 'json', schema, ...more, limit: 'json_body_bytes' }) as const
+  options: { form?: boolean; raw?: R } = {},
+) => ({ kind: 'json', schema, ...options, limit: 'json_body_bytes' }) as const
 
 export const everywhere = ['grids', 'plots', 'folders', 'extras'] as const
 

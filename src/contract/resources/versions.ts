@@ -2,7 +2,7 @@
 import * as s from '../schema.ts'
 import { Timestamp } from './shared.ts'
 
-const counted = (what: string) => s.nullable(s.integer({ description: `${what}; null if not counted.` }))
+const counted = (label: string) => s.nullable(s.integer({ description: `${label}; null if not counted.` }))
 
 export const Version = s.object({
   version: s.integer({ description: 'From 1.' }),

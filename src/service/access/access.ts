@@ -115,8 +115,8 @@ function same(a: string, b: string): boolean {
 
 /** Returns the highest permission of the roles. */
 function permissionOf(roles: ReadonlySet<Role>, state: State): Permission {
-  const all = Object.entries(permissions) as [Permission, FileAccess][]
-  return all.find(([, access]) => isAllowed(access, state, roles))?.[0] ?? 'read'
+  const candidates = Object.entries(permissions) as [Permission, FileAccess][]
+  return candidates.find(([, access]) => isAllowed(access, state, roles))?.[0] ?? 'read'
 }
 
 /** Returns state and roles of a file; undefined if `principal` may not read it. */

@@ -99,7 +99,7 @@ export class PeopleLogin {
 
   /**
    * Completes a sign-in and returns the user, created on the first sign-in. `query`: query string of the
-   * redirect URI; `kept`: cookie of `begin`. Throws `unauthenticated` or `forbidden` for other users.
+   * redirect URI; `cookie`: value from `begin`. Throws `unauthenticated` or `forbidden` for other users.
    */
   async finish(
     store: Store,

@@ -100,12 +100,12 @@ export async function findSession(
   store: Store,
   kind: SessionRow['kind'],
   token: string,
-  at = token.lastIndexOf('.'),
+  separator = token.lastIndexOf('.'),
 ): Promise<SessionRow | undefined> {
-  const owner = token.slice(0, at)
-  if (at <= 0 || token.length > 200 || owner.includes('\0')) return undefined
+  const owner = token.slice(0, separator)
+  if (separator <= 0 || token.length > 200 || owner.includes('\0')) return undefined
   return store.read(async ({ accounts }) => {
-    const row = await accounts.session(owner, sha256(token.slice(at + 1)))
+    const row = await accounts.session(owner, sha256(token.slice(separator + 1)))
     return row?.kind === kind && (await isOpen(accounts, row)) ? row : undefined
   })
 }

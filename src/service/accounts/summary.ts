@@ -4,8 +4,8 @@ import type { Service } from '../core/context.ts'
 import type { UserRow } from '../store/aggregates/accounts.ts'
 
 /** Formats `date_joined`: `YYYY-MM-DD HH:MM:SS`, in UTC. */
-export function joined(at: number): string {
-  return new Date(at).toISOString().slice(0, 19).replace('T', ' ')
+export function joined(joinedAt: number): string {
+  return new Date(joinedAt).toISOString().slice(0, 19).replace('T', ' ')
 }
 
 /** Returns a user as embedded in plots. Private fields are null for other callers. See docs/api.md#users. */

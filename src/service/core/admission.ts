@@ -60,7 +60,7 @@ export class Admission {
     return { running: this.running, waiting: this.waiting }
   }
 
-  /** Runs `work` as soon as a slot is free. `gone` returns whether the client has disconnected. */
+  /** Runs `work` as soon as a slot is free. `isAborted` returns whether the client has disconnected. */
   async run<T>(user: string, work: () => Promise<T>, isAborted?: () => boolean): Promise<T> {
     await this.enter(user, isAborted)
     try {

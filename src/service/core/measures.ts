@@ -115,7 +115,7 @@ export function blobMeasures({ places }: Store): Measure[] {
 export function processMeasures(): Measure[] {
   const delay = monitorEventLoopDelay({ resolution: 10 })
   delay.enable()
-  let before = performance.eventLoopUtilization()
+  let previous = performance.eventLoopUtilization()
   const gauge = (name: string, help: string, read: () => number): Measure => ({
     name,
     type: 'gauge',
@@ -162,8 +162,8 @@ export function processMeasures(): Measure[] {
       'Share of the time since the last scrape that was not idle.',
       () => {
         const now = performance.eventLoopUtilization()
-        const { utilization } = performance.eventLoopUtilization(now, before)
-        before = now
+        const { utilization } = performance.eventLoopUtilization(now, previous)
+        previous = now
         return utilization
       },
     ),

@@ -37,13 +37,13 @@ export interface PageOf<T> {
 /** Creates a page of `size` items from up to `size + 1` items, which are in the order they were read. */
 export function pageOf<T>(rows: readonly T[], size: number, from: Position<unknown> | undefined): PageOf<T> {
   const items = rows.slice(0, size)
-  const more = rows.length > size
+  const hasMore = rows.length > size
   const backwards = from?.backwards === true
   if (backwards) items.reverse()
   return {
     items,
-    next: backwards || more ? items.at(-1) : undefined,
-    previous: (backwards ? more : from !== undefined) ? items[0] : undefined,
+    next: backwards || hasMore ? items.at(-1) : undefined,
+    previous: (backwards ? hasMore : from !== undefined) ? items[0] : undefined,
   }
 }
 

@@ -5,7 +5,7 @@ export class SharedWork<T> {
     { askers: ((() => boolean) | undefined)[]; result: Promise<T> }
   >()
 
-  /** Joins the work under `key`, or starts it. `gone` returns whether the client has disconnected. */
+  /** Joins the work under `key`, or starts it. `isAborted` returns whether the client has disconnected. */
   run(
     key: string,
     isAborted: (() => boolean) | undefined,
@@ -17,7 +17,9 @@ export class SharedWork<T> {
       return current.result
     }
     const askers = [isAborted]
-    const result = work(() => askers.every((one) => one?.() === true)).finally(() => this.running.delete(key))
+    const result = work(() => askers.every((isAborted) => isAborted?.() === true)).finally(() =>
+      this.running.delete(key),
+    )
     this.running.set(key, { askers, result })
     return result
   }

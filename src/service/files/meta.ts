@@ -122,7 +122,7 @@ export async function fileMetas(
 ): Promise<FileMeta[]> {
   const relations = await readers.relations.around(files.map(({ file }) => file))
   const subfolders = await subfoldersOf(readers, files, principal)
-  return files.map((found, k) => metaOf(service, found, relations[k], subfolders))
+  return files.map((access, k) => metaOf(service, access, relations[k], subfolders))
 }
 
 function metaOf(

@@ -143,7 +143,7 @@ export async function replayed<T>(readers: Readers, call: Call): Promise<{ resul
 export async function assertCanChange<T = AuthorizedFile>(
   service: Service,
   call: Call,
-  more: (readers: Readers, found: AuthorizedFile) => Promise<T> = async (_, found) => found as T,
+  more: (readers: Readers, access: AuthorizedFile) => Promise<T> = async (_, access) => access as T,
 ): Promise<T | undefined> {
   return service.store.read(async (readers) => {
     if (await replayed(readers, call)) return undefined

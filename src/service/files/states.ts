@@ -40,10 +40,10 @@ export async function restore({ files, folders }: Writers, access: AuthorizedFil
 /** State fields of a file that is not itself in the trash. */
 const NOT_TRASHED = { trashed_at: null, removed_at: null }
 
-function nameConflict(file: FileRow, taken: FileRow): Problem {
+function nameConflict(file: FileRow, existing: FileRow): Problem {
   return new Problem(
     'conflict',
-    `cannot restore '${file.filename}' (${formatFid(file)}): a file named '${taken.filename}' (${formatFid(taken)}) already exists there`,
+    `cannot restore '${file.filename}' (${formatFid(file)}): a file named '${existing.filename}' (${formatFid(existing)}) already exists there`,
     { field: 'filename', hint: 'Rename one of the two first.' },
   )
 }

@@ -25,10 +25,10 @@ export async function update(
   call: UpdateCall,
   writers: Writers,
   access: AuthorizedFile,
-  more: Changes = {},
+  otherChanges: Changes = {},
 ): Promise<null> {
   const { file } = access
-  const changes: Changes = { ...more, ...(await changesOf(service, call, writers, access)) }
+  const changes: Changes = { ...otherChanges, ...(await changesOf(service, call, writers, access)) }
   if (Object.keys(changes).length === 0) return null
   const after = { ...file, ...changes }
   const moved = after.parent !== file.parent || after.filename !== file.filename
@@ -87,9 +87,9 @@ async function changesOf(
   service: Service,
   call: UpdateCall,
   writers: Writers,
-  found: AuthorizedFile,
+  access: AuthorizedFile,
 ): Promise<Changes> {
-  const update: Update = { service, call, writers, found, changes: {} }
+  const update: Update = { service, call, writers, found: access, changes: {} }
   for (const [field, change] of Object.entries(changers) as [keyof FileUpdate, Changer][]) {
     const value = call.fields[field]
     if (value !== undefined) await change(update, value)

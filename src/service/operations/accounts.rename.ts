@@ -51,7 +51,7 @@ export async function renameUser(store: Store, username: string, name: string): 
   for (;;) {
     const figures = await changedFigures(store, owner, name)
     const owners = [owner, name, ...figures.map((figure) => figure.owner)]
-    const done = await store.write(owners, async (writers) => {
+    const isRenamed = await store.write(owners, async (writers) => {
       if (!(await areUnchanged(writers, owner, figures))) return false
       for (const { owner: plotOwner, idlocal, after } of figures) {
         const { media_type } = (await writers.plots.content(plotOwner, idlocal))!
@@ -61,7 +61,7 @@ export async function renameUser(store: Store, username: string, name: string): 
       await writers.accounts.renameUser(owner, name)
       return true
     })
-    if (done) return findUser(store, name)
+    if (isRenamed) return findUser(store, name)
   }
 }
 

@@ -180,7 +180,7 @@ export const sharingHandlers = {
       const { owner, idlocal } = file
       const [{ collaborators }] = await writers.relations.around([{ owner, idlocal }])
       const notices: string[] = []
-      const remove = async (text: string, isMeant: (one: Shared) => boolean): Promise<void> => {
+      const remove = async (text: string, isMeant: (grant: Shared) => boolean): Promise<void> => {
         const matches = collaborators.filter(isMeant)
         for (const { kind, name } of matches)
           await writers.sharing.removeCollaborator(owner, idlocal, kind, name)

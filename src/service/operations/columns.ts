@@ -42,14 +42,14 @@ function changing<T>(
   })
 }
 
-/** Returns the members of each column object in the body. Stops after `most` + 1 columns. */
-async function objects(cols: RawJson, most: number, { limits }: Service): Promise<Map<string, RawJson>[]> {
+/** Returns the members of each column object in the body. Stops after `limit` + 1 columns. */
+async function objects(cols: RawJson, limit: number, { limits }: Service): Promise<Map<string, RawJson>[]> {
   if (cols.kind !== 'array') throw invalidField('cols', 'must be an array of columns')
   const columns: Map<string, RawJson>[] = []
   for (const column of cols.items()) {
     if (column.kind !== 'object') throw invalidField(`cols.${columns.length}`, 'must be an object')
     if (columns.length === limits.columns) throw tooManyColumns(limits.columns + 1, limits)
-    if (columns.length > most) break
+    if (columns.length > limit) break
     columns.push(column.entries())
     await breathe()
   }

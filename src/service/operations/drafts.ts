@@ -64,8 +64,8 @@ export const draftHandlers = {
     const { name } = call
     const { fid: fids } = call.query
     const deleted = await service.store.writeOnce(call.writeKey(username), async (writers) => {
-      const all = await writers.drafts.list(username, name)
-      const rows = fids ? all.filter((row) => fids.includes(formatFid(row))) : all
+      const drafts = await writers.drafts.list(username, name)
+      const rows = fids ? drafts.filter((row) => fids.includes(formatFid(row))) : drafts
       for (const row of rows) {
         const file = await writers.files.get(row.owner, row.idlocal)
         if (file) writers.files.noteEvent('draft.delete', file, { draft: name })

@@ -31,7 +31,7 @@ export const fileHandlers = {
   'files.lookup': (service, call) => lookup(service, call, call.query),
 
   'files.update': async (service, call) => {
-    await updateFile(service, call, (writers, found) => update(service, call, writers, found))
+    await updateFile(service, call, (writers, access) => update(service, call, writers, access))
     return respondWithFile(service, call)
   },
 

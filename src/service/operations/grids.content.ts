@@ -57,7 +57,7 @@ export async function gridContent(
     throw new Problem('invalid_request', 'sample needs the format csv, tsv or ndjson', { field: 'sample' })
   const selection = new Selection(query)
   const {
-    snap: given,
+    snap: loaded,
     row,
     tag,
   } = await service.store.read(async (readers) => {
@@ -72,7 +72,7 @@ export async function gridContent(
       tag: etag(access.file),
     }
   })
-  const snapshot = row ? await trimmed(given) : given
+  const snapshot = row ? await trimmed(loaded) : loaded
   const { type, body } = writers[format === 'api' ? 'json' : format]
   const { head, offset, tail, sample } = query
   if (selection.readsValues) {

@@ -30,12 +30,12 @@ export async function gridDiff(
 ): Promise<OperationResult<GridDiff>> {
   const { base, base_version, columns, ignore, context, removed_first } = call.query
   const { tolerance = 0, limit = LISTED } = call.query
-  const other = base === undefined ? call.fid : parseFid(base)
-  if (!other)
+  const otherFid = base === undefined ? call.fid : parseFid(base)
+  if (!otherFid)
     throw new Problem('invalid_request', `base: ${JSON.stringify(base)} is not a file id`, {
       field: 'base',
     })
-  const isSameGrid = other.owner === call.fid.owner && other.idlocal === call.fid.idlocal
+  const isSameGrid = otherFid.owner === call.fid.owner && otherFid.idlocal === call.fid.idlocal
   const loaded = await service.store.read(async (readers) => {
     const access = await authorizeCall(readers, call)
     const after = await sideOf(service, readers, access, call.version)
@@ -46,7 +46,7 @@ export async function gridDiff(
           access,
           base_version ?? (await versionBefore(readers, access, after.about.version)),
         )
-      : await sideOf(service, readers, await readable(readers, other, call), base_version)
+      : await sideOf(service, readers, await readable(readers, otherFid, call), base_version)
     const grid = await readers.grids.get(call.fid.owner, call.fid.idlocal)
     return { after, before, key: sharedKey(grid, before, after, isSameGrid) }
   })

@@ -54,7 +54,7 @@ import { appliedBefore, uploadedBefore } from './retries.ts'
 function reading<T>(
   service: Service,
   call: Call,
-  work: (readers: Readers, found: AuthorizedFile) => Promise<T>,
+  work: (readers: Readers, access: AuthorizedFile) => Promise<T>,
 ): Promise<T & { etag: string }> {
   return service.store.read(async (readers) => {
     const access = await authorizeCall(readers, call)
@@ -309,13 +309,13 @@ async function append(service: Service, call: OperationCall<'rows.append' | 'row
 }
 
 /** Returns the response to an upload that created a draft, with the link that shows it. */
-async function draftBody<T>(service: Service, call: DataCall, fid: Fid, done: T) {
+async function draftBody<T>(service: Service, call: DataCall, fid: Fid, outcome: T) {
   const draft = givenDraft(call)
   const { body, etag: tag } = await respondWithFile(service, { ...call, version: draft }, fid)
   const isDraftGrid =
     (await service.store.read(({ drafts }) => drafts.get(fid.owner, fid.idlocal, draft!)))?.version === null
   const file = isDraftGrid ? { ...body, draft } : { ...body, web_url: draftUrl(body.web_url, draft!) }
-  return { body: { file, ...done }, etag: tag }
+  return { body: { file, ...outcome }, etag: tag }
 }
 
 /** Returns warnings about plots that show removed columns of a grid. */
@@ -342,7 +342,7 @@ interface AppendedRows {
   checks?: CheckReport
 }
 
-function appendedBody({ fid }: Call, done: AppendedRows) {
+function appendedBody({ fid }: Call, appended: AppendedRows) {
   const {
     rows_added,
     rows_updated,
@@ -352,7 +352,7 @@ function appendedBody({ fid }: Call, done: AppendedRows) {
     version,
     warnings = [],
     checks,
-  } = done
+  } = appended
   const byKey = rows_updated === undefined ? {} : { rows_updated, rows_unchanged, rows_removed }
   return { body: { fid: formatFid(fid), rows_added, ...byKey, row_count, version, warnings, checks } }
 }

@@ -174,7 +174,7 @@ export async function replaceFigure<T>(
   service: Service,
   call: Call,
   { figure, raw_data }: { figure: RawJson; raw_data?: 'refuse' | 'grid' },
-  change: (writers: Writers, found: AuthorizedFile, stored: StoredFigure, isSame: boolean) => Promise<T>,
+  change: (writers: Writers, access: AuthorizedFile, stored: StoredFigure, isSame: boolean) => Promise<T>,
 ): Promise<T> {
   const { owner, idlocal } = call.fid
   for (let tries = 1; ; tries++) {
@@ -227,11 +227,11 @@ async function referredTo(service: Service, call: Call): Promise<Set<string>> {
 async function ownGrid(
   { store }: Service,
   call: Call,
-  before: ReadonlySet<string>,
+  references: ReadonlySet<string>,
 ): Promise<OwnGrid | undefined> {
   const { fid } = call
-  const grid = await store.read((readers) => ownGridOf(readers, fid, call, before))
+  const grid = await store.read((readers) => ownGridOf(readers, fid, call, references))
   if (!grid) return undefined
   await compact(store, { owner: fid.owner, idlocal: grid.idlocal })
-  return store.read((readers) => ownGridOf(readers, fid, call, before))
+  return store.read((readers) => ownGridOf(readers, fid, call, references))
 }

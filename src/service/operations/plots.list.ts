@@ -63,8 +63,8 @@ export async function feed(service: Service, call: OperationCall<'plots.feed'>):
     describedPage(service, readers, await readers.plots.picked(FEED), call),
   )
   for (let k = described.length - 1; k > 0; k--) {
-    const other = Math.floor(Math.random() * (k + 1))
-    ;[described[k], described[other]] = [described[other], described[k]]
+    const swapped = Math.floor(Math.random() * (k + 1))
+    ;[described[k], described[swapped]] = [described[swapped], described[k]]
   }
   return { next: null, previous: null, results: await withFigures(service, described) }
 }

@@ -24,12 +24,12 @@ export const plotHandlers = {
   'plots.update': async (service, call) => {
     const fields = call.fields
     if (fields.figure === undefined) {
-      await updateFile(service, call, (writers, found) => update(service, call, writers, found))
+      await updateFile(service, call, (writers, access) => update(service, call, writers, access))
       return plotOf(service, call)
     }
     if (await assertCanChange(service, call))
-      await replaceFigure(service, call, { ...fields, figure: fields.figure }, async (writers, found) => {
-        await update(service, call, writers, found, {})
+      await replaceFigure(service, call, { ...fields, figure: fields.figure }, async (writers, access) => {
+        await update(service, call, writers, access, {})
         return null
       })
     return plotOf(service, call)
@@ -68,14 +68,14 @@ export const plotHandlers = {
 } satisfies Partial<Handlers>
 
 /** Adds a plot to the feed, or removes it. Only public plots: operators have no access to private ones. */
-async function pick(service: Service, call: Call, at: number | null): Promise<void> {
+async function pick(service: Service, call: Call, pickedAt: number | null): Promise<void> {
   const { owner, idlocal } = call.fid
   await service.store.writeOnce(call.writeKey(owner), async (writers) => {
     const visible = await visibleFileById(writers, call.fid, call)
     if (visible?.file.filetype !== 'plot') throw notFound('plot')
-    if (at !== null && (visible.file.world_readable === 0 || visible.state !== 'active'))
+    if (pickedAt !== null && (visible.file.world_readable === 0 || visible.state !== 'active'))
       throw new Problem('conflict', 'only public plots can be added to the feed')
-    await writers.plots.pick(owner, idlocal, at)
+    await writers.plots.pick(owner, idlocal, pickedAt)
     return null
   })
 }

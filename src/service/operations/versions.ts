@@ -256,18 +256,18 @@ async function visibleVersions(
   readers: Readers,
   { file, roles, state }: AuthorizedFile,
   before: number | undefined,
-  most: number,
+  limit: number,
 ): Promise<VersionRow[]> {
   const { owner, idlocal, filetype, content_version } = file
   if (filetype !== 'grid' && filetype !== 'plot') throw noVersions()
   const canSeeAll = seesVersions({ roles, state })
-  const rows = await readers.versions.list(owner, idlocal, before, canSeeAll ? most : LOOKED_AT)
+  const rows = await readers.versions.list(owner, idlocal, before, canSeeAll ? limit : LOOKED_AT)
   const hasCurrent = rows.some(({ version }) => version === content_version)
   const current = before === undefined && !hasCurrent ? [unknownPresent(file)] : []
   const visible = canSeeAll
     ? rows
     : rows.filter(({ version, kept_at }) => kept_at !== null || version === content_version)
-  return [...current, ...visible].slice(0, most)
+  return [...current, ...visible].slice(0, limit)
 }
 
 /** Returns a row for the current version of a file that is older than the version history. */
@@ -455,9 +455,10 @@ async function revertPlot(service: Service, call: OperationCall<'versions.revert
         const grids = await gridVersions(writers, current)
         const data = await writers.files.get(grid.owner, grid.idlocal)
         const change = { operation: 'revert' as const, by: userOf(call), of_version: ownGrid.row.version }
-        const before = data && columns && (await commitRevert(writers, data, layout, columns, change))
+        const revertedVersion =
+          data && columns && (await commitRevert(writers, data, layout, columns, change))
         const result = await put(writers, current, grids)
-        return before !== undefined ? { ...result, action: 'reverted' as const } : result
+        return revertedVersion !== undefined ? { ...result, action: 'reverted' as const } : result
       }),
   )
   return { body: bodyOf(fid, outcome) }

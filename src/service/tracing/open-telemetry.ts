@@ -31,8 +31,8 @@ export class OpenTelemetrySpans {
     const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL }
     return this.tracer.startActiveSpan(name, { kind: kinds[kind], attributes }, parent, async (span) => {
       try {
-        return await work((more) => {
-          span.setAttributes(more)
+        return await work((added) => {
+          span.setAttributes(added)
         })
       } catch (error) {
         span.recordException(error as Error)

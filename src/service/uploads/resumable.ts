@@ -99,10 +99,10 @@ export class ResumableUploads<T> {
     read: (bytes: Bytes) => Promise<T>,
     keep: () => SpooledUpload | undefined,
   ): Upload<T> {
-    const { resumable_uploads: most, resume_seconds, upload_bytes } = this.limits
+    const { resumable_uploads: maxUploads, resume_seconds, upload_bytes } = this.limits
     const uploads = this.owners.get(owner) ?? new Map<string, Upload<T>>()
     const ended = [...uploads.values()].filter(({ isSettled }) => isSettled)
-    if (this.open >= most || uploads.size - ended.length >= Math.max(1, most / 2))
+    if (this.open >= maxUploads || uploads.size - ended.length >= Math.max(1, maxUploads / 2))
       throw new Problem('overloaded', 'too many uploads in parts are open (limit resumable_uploads)')
     for (const { id } of ended.slice(0, Math.max(0, ended.length - MAX_ENDED + 1))) uploads.delete(id)
     const forget = (): void => {
@@ -191,10 +191,10 @@ class Upload<T> implements Resumable<T> {
       throw new Problem('conflict', `expected offset ${this.received}, found ${offset}`)
     // Skip bytes that arrived before, but whose response was lost.
     let skip = this.received - offset
-    for await (const all of bytes) {
+    for await (const received of bytes) {
       this.check(requestNumber)
-      const chunk = skip > 0 ? all.subarray(Math.min(skip, all.length)) : all
-      skip -= all.length - chunk.length
+      const chunk = skip > 0 ? received.subarray(Math.min(skip, received.length)) : received
+      skip -= received.length - chunk.length
       if (chunk.length === 0) continue
       if (this.ended) throw new Problem('conflict', 'the upload has ended')
       if (this.received + chunk.length > this.most)

@@ -47,12 +47,12 @@ export class UploadSpool {
 
   /** Creates the files of an upload; undefined on failure. `begun`: JSON that is needed to resume it. */
   begin(owner: string, id: string, begun: unknown): SpooledUpload | undefined {
-    const head: Head = { owner, machineStarted: machineStarted(), begun }
+    const header: Head = { owner, machineStarted: machineStarted(), begun }
     try {
       mkdirSync(this.folder, { recursive: true, mode: 0o700 })
       if (!hasRoom(this.folder)) return undefined
       const file = openSync(this.bytesOf(id), 'w', 0o600)
-      writeFileSync(this.headOf(id), JSON.stringify(head), { mode: 0o600 })
+      writeFileSync(this.headOf(id), JSON.stringify(header), { mode: 0o600 })
       return this.spooled(id, file)
     } catch {
       this.remove(id)
@@ -64,11 +64,11 @@ export class UploadSpool {
   find(owner: string, id: string): { begun: unknown; bytes: Bytes; kept: SpooledUpload } | undefined {
     if (!/^[0-9a-f]{32}$/.test(id)) return undefined
     try {
-      const head = JSON.parse(readFileSync(this.headOf(id), 'utf8')) as Head
-      if (head.owner !== owner || !this.isFresh(id, head)) return undefined
+      const header = JSON.parse(readFileSync(this.headOf(id), 'utf8')) as Head
+      if (header.owner !== owner || !this.isFresh(id, header)) return undefined
       const size = statSync(this.bytesOf(id)).size
       return {
-        begun: head.begun,
+        begun: header.begun,
         bytes: size > 0 ? createReadStream(this.bytesOf(id), { end: size - 1 }) : nothing(),
         kept: this.spooled(id, openSync(this.bytesOf(id), 'a', 0o600)),
       }
@@ -86,8 +86,8 @@ export class UploadSpool {
   }
 
   /**
-   * Deletes expired uploads, the oldest ones above `most` in total, and those above the limit of each user.
-   * Deletes all if the disk is nearly full. Uploads in `open` are kept.
+   * Deletes expired uploads, the oldest ones above `maxUploads` in total, and those above the limit of each
+   * user. Deletes all if the disk is nearly full. Uploads in `open` are kept.
    */
   sweep(maxUploads: number, open: ReadonlySet<string>): void {
     const ids = new Set(
@@ -100,9 +100,9 @@ export class UploadSpool {
       if (isFull) this.remove(id)
       else
         try {
-          const head = JSON.parse(readFileSync(this.headOf(id), 'utf8')) as Head
-          if (!this.isFresh(id, head)) this.remove(id)
-          else stored.push({ id, owner: head.owner, at: statSync(this.bytesOf(id)).mtimeMs })
+          const header = JSON.parse(readFileSync(this.headOf(id), 'utf8')) as Head
+          if (!this.isFresh(id, header)) this.remove(id)
+          else stored.push({ id, owner: header.owner, at: statSync(this.bytesOf(id)).mtimeMs })
         } catch {
           this.removeIfOld(id)
         }
