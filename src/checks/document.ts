@@ -1,4 +1,4 @@
-/** Checks files → checks. See docs/checks.md. */
+// Parses checks files (docs/checks.md).
 import { closest, hintWith, listed } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
 import { type Severity, severities } from '../contract/resources/index.ts'
@@ -6,16 +6,16 @@ import { checksOfSchema, isTableSchema } from './frictionless.ts'
 import { type Checks, type ColumnRule, checkTypes, type TableRule, type WithSeverity } from './types.ts'
 import { durationOf, rangeOf, shareOf } from './values.ts'
 
-/** Rules that checks have at most, and columns and groups of rules of the table. */
+/** Maximum number of rules, columns, and groups of table rules. */
 const MAX_RULES = 50_000
 const MAX_COLUMNS = 20_000
 const MAX_GROUPS = 100
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Reads a checks file, or a Frictionless Table Schema. Throws `bad_checks` with the place. */
-export function readChecks(given: unknown): Checks {
-  const document = members(given, 'the checks')
+/** Parses a checks file or a Frictionless Table Schema. Throws `bad_checks` with the position. */
+export function readChecks(value: unknown): Checks {
+  const document = members(value, 'the checks')
   const checks = isTableSchema(document) ? checksOfSchema(document) : ourChecks(document)
   const count = checks.columns.reduce((sum, { rules }) => sum + rules.length, checks.table.length)
   if (count > MAX_RULES) throw bad('the checks', `more than ${MAX_RULES} rules`)
@@ -24,6 +24,7 @@ export function readChecks(given: unknown): Checks {
   return checks
 }
 
+/** Parses a checks file in Gridline's own format. */
 function ourChecks(document: Members): Checks {
   known(document, ['columns', 'table', 'severity'], 'the checks')
   const severity = severityOf(document, 'the checks', 'error')
@@ -34,8 +35,9 @@ function ourChecks(document: Members): Checks {
   const names = [...new Set(columns.map(({ column }) => column))]
   const table = groups.flatMap((rules) => tableRules(rules, severity, names))
   const severityOfColumns = new Map<string, Severity>()
-  for (const one of columns)
-    if (severityOfColumns.get(one.column) !== 'error') severityOfColumns.set(one.column, one.severity)
+  for (const column of columns)
+    if (severityOfColumns.get(column.column) !== 'error')
+      severityOfColumns.set(column.column, column.severity)
   const optional = new Set(columns.filter(({ isOptional }) => isOptional).map(({ column }) => column))
   const exist = names
     .filter((column) => !optional.has(column))
@@ -43,22 +45,23 @@ function ourChecks(document: Members): Checks {
   return { columns, table: [...exist, ...table], missing: [] }
 }
 
-function columnsOf(given: unknown, severity: Severity): Checks['columns'] {
-  if (given === undefined) return []
-  if (Array.isArray(given))
-    return given.map((one, k) => {
-      const { name, ...rules } = members(one, `columns[${k}]`)
+/** Parses the rules of columns: a mapping by name, or a list of objects with names. */
+function columnsOf(value: unknown, severity: Severity): Checks['columns'] {
+  if (value === undefined) return []
+  if (Array.isArray(value))
+    return value.map((item, k) => {
+      const { name, ...rules } = members(item, `columns[${k}]`)
       if (typeof name !== 'string') throw bad(`columns[${k}]`, 'name is missing')
       return columnOf(name, rules, severity)
     })
-  return Object.entries(members(given, 'columns')).map(([name, rules]) =>
+  return Object.entries(members(value, 'columns')).map(([name, rules]) =>
     columnOf(name, rules === null ? {} : members(rules, `column ${name}`), severity),
   )
 }
 
 const COLUMN_RULES: Readonly<Record<string, (value: unknown) => ColumnRule | undefined | false>> = {
   type: (value) => {
-    const type = value === 'string' ? 'text' : checkTypes.find((one) => one === value)
+    const type = value === 'string' ? 'text' : checkTypes.find((candidate) => candidate === value)
     return type && { rule: 'type', type }
   },
   required: (value) => (value === true ? { rule: 'required' } : value === false ? false : undefined),
@@ -77,8 +80,8 @@ const COLUMN_RULES: Readonly<Record<string, (value: unknown) => ColumnRule | und
     return range && { rule: 'length', range }
   },
   nulls: (value) => {
-    const most = shareOf(value)
-    return most === undefined ? undefined : { rule: 'nulls', most }
+    const maxShare = shareOf(value)
+    return maxShare === undefined ? undefined : { rule: 'nulls', most: maxShare }
   },
   max_age: (value) => {
     const ms = durationOf(value)
@@ -86,7 +89,7 @@ const COLUMN_RULES: Readonly<Record<string, (value: unknown) => ColumnRule | und
   },
 }
 
-/** What a rule takes, for messages. */
+/** Accepted values of each rule, for messages. */
 const TAKES: Readonly<Record<string, string>> = {
   type: `one of ${checkTypes.join(', ')}`,
   required: 'true or false',
@@ -109,36 +112,42 @@ const TAKES: Readonly<Record<string, string>> = {
   'change.removed': 'a percentage, such as 5%',
 }
 
-function columnOf(column: string, given: Members, before: Severity): Checks['columns'][number] {
+/** Parses the rules of one column. `inherited`: severity of rules that set none. */
+function columnOf(column: string, rulesByName: Members, inherited: Severity): Checks['columns'][number] {
   const place = `column ${column}`
-  known(given, [...Object.keys(COLUMN_RULES), 'severity', 'optional'], place)
-  const severity = severityOf(given, place, before)
+  known(rulesByName, [...Object.keys(COLUMN_RULES), 'severity', 'optional'], place)
+  const severity = severityOf(rulesByName, place, inherited)
   const rules: WithSeverity<ColumnRule>[] = []
   for (const [name, read] of Object.entries(COLUMN_RULES)) {
-    if (given[name] === undefined) continue
-    const rule = read(given[name])
-    if (rule === undefined) throw invalid(place, name, given[name])
+    if (rulesByName[name] === undefined) continue
+    const rule = read(rulesByName[name])
+    if (rule === undefined) throw invalid(place, name, rulesByName[name])
     if (rule !== false) rules.push({ ...rule, severity })
   }
-  refuseReversed(given, place)
-  return { column, isOptional: given.optional === true, severity, rules }
+  refuseReversed(rulesByName, place)
+  return { column, isOptional: rulesByName.optional === true, severity, rules }
 }
 
-/** Throws for limits that no value is between. */
-function refuseReversed(given: Members, place: string): void {
-  const low = given.minimum ?? given.exclusive_minimum
-  const high = given.maximum ?? given.exclusive_maximum
+/** Throws if the minimum is above the maximum. */
+function refuseReversed(rulesByName: Members, place: string): void {
+  const low = rulesByName.minimum ?? rulesByName.exclusive_minimum
+  const high = rulesByName.maximum ?? rulesByName.exclusive_maximum
   const isReversed =
     (typeof low === 'number' && typeof high === 'number' && low > high) ||
     (typeof low === 'string' && typeof high === 'string' && low > high)
-  if (isReversed) throw bad(place, `no value is at least ${low} and at most ${high}`)
+  if (isReversed) throw bad(place, `the minimum ${low} is above the maximum ${high}`)
 }
 
-function tableRules(given: Members, before: Severity, columns: readonly string[]): WithSeverity<TableRule>[] {
-  known(given, ['key', 'rows', 'where', 'extra_columns', 'plot_columns', 'change', 'severity'], 'table')
-  const severity = severityOf(given, 'table', before)
+/** Parses a group of table rules. `inherited`: severity of rules that set none. */
+function tableRules(
+  group: Members,
+  inherited: Severity,
+  columns: readonly string[],
+): WithSeverity<TableRule>[] {
+  known(group, ['key', 'rows', 'where', 'extra_columns', 'plot_columns', 'change', 'severity'], 'table')
+  const severity = severityOf(group, 'table', inherited)
   const rules: WithSeverity<TableRule>[] = []
-  const { key, rows, where, extra_columns, plot_columns, change } = given
+  const { key, rows, where, extra_columns, plot_columns, change } = group
   if (key !== undefined) {
     const names = Array.isArray(key) ? key : [key]
     const isKey =
@@ -153,9 +162,11 @@ function tableRules(given: Members, before: Severity, columns: readonly string[]
   }
   if (where !== undefined) {
     const conditions = Array.isArray(where) ? where : [where]
-    if (!conditions.every((one) => typeof one === 'string' && one.trim() !== ''))
+    if (!conditions.every((condition) => typeof condition === 'string' && condition.trim() !== ''))
       throw invalid('table', 'where', where)
-    rules.push(...conditions.map((one) => ({ rule: 'where' as const, where: one as string, severity })))
+    rules.push(
+      ...conditions.map((condition) => ({ rule: 'where' as const, where: condition as string, severity })),
+    )
   }
   if (!isSwitch(extra_columns)) throw invalid('table', 'extra_columns', extra_columns)
   if (extra_columns === false) rules.push({ rule: 'extra_columns', columns, severity })
@@ -169,22 +180,23 @@ function tableRules(given: Members, before: Severity, columns: readonly string[]
       rules.push({ rule: 'change.rows', range, severity })
     }
     if (removed !== undefined) {
-      const most = shareOf(removed)
-      if (most === undefined) throw invalid('table', 'change.removed', removed)
-      rules.push({ rule: 'change.removed', most, severity })
+      const maxShare = shareOf(removed)
+      if (maxShare === undefined) throw invalid('table', 'change.removed', removed)
+      rules.push({ rule: 'change.removed', most: maxShare, severity })
     }
   }
   return rules
 }
 
-function isSwitch(given: unknown): given is boolean | undefined {
-  return given === undefined || typeof given === 'boolean'
+function isSwitch(value: unknown): value is boolean | undefined {
+  return value === undefined || typeof value === 'boolean'
 }
 
 function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 }
 
+/** Returns a rule for a finite number or a date; undefined for other values. */
 function limitRule(
   rule: 'minimum' | 'maximum',
   value: unknown,
@@ -196,38 +208,43 @@ function limitRule(
     : undefined
 }
 
-/** Objects under a member: one, or several. */
-function listOf(given: unknown, place: string): Members[] {
-  if (given === undefined) return []
-  return Array.isArray(given) ? given.map((one) => members(one, place)) : [members(given, place)]
+/** Returns the objects of a member that holds one object or several. */
+function listOf(value: unknown, place: string): Members[] {
+  if (value === undefined) return []
+  return Array.isArray(value) ? value.map((item) => members(item, place)) : [members(value, place)]
 }
 
-function members(given: unknown, place: string): Members {
-  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return given as Members
+/** Returns `value` if it is an object. Throws otherwise. */
+function members(value: unknown, place: string): Members {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members
   throw bad(place, 'must be a mapping of names to values')
 }
 
-function known(given: Members, names: readonly string[], place: string): Members {
-  const unknown = Object.keys(given).find((name) => !names.includes(name))
-  if (unknown === undefined) return given
+/** Returns `mapping` if it has no other members than `names`. Throws otherwise. */
+function known(mapping: Members, names: readonly string[], place: string): Members {
+  const unknown = Object.keys(mapping).find((name) => !names.includes(name))
+  if (unknown === undefined) return mapping
   throw bad(
     place,
     `unknown rule ${JSON.stringify(unknown)}`,
-    hintWith(closest(unknown, names), `Here are: ${listed(names)}.`),
+    hintWith(closest(unknown, names), `Known: ${listed(names)}.`),
   )
 }
 
-function severityOf({ severity }: Members, place: string, before: Severity): Severity {
-  if (severity === undefined) return before
-  const found = severities.find((one) => one === severity)
-  if (!found) throw bad(place, `severity: ${JSON.stringify(severity)} is neither error nor warn`)
-  return found
+/** Returns the severity of an object, or `inherited` if it has none. Throws for unknown ones. */
+function severityOf({ severity }: Members, place: string, inherited: Severity): Severity {
+  if (severity === undefined) return inherited
+  const match = severities.find((candidate) => candidate === severity)
+  if (!match) throw bad(place, `severity: ${JSON.stringify(severity)} is neither error nor warn`)
+  return match
 }
 
+/** Returns the error for a value that a rule does not accept. */
 function invalid(place: string, rule: string, value: unknown): Problem {
   return bad(place, `${rule}: ${JSON.stringify(value)?.slice(0, 80)} is not ${TAKES[rule]}`)
 }
 
+/** Returns the error for a checks file. `place`: the column, `table` or another part of the file. */
 function bad(place: string, why: string, hint?: string): Problem {
   return new Problem('bad_checks', place === 'the checks' ? `checks: ${why}` : `checks, ${place}: ${why}`, {
     hint,

@@ -1,40 +1,40 @@
-/** Rules in words. */
+// Describes rules in words.
 import { listed } from '../contract/closest.ts'
 import type { ColumnRule, TableRule } from './types.ts'
 import { percentText, rangeText } from './values.ts'
 
-/** What a rule says: `one of open, closed`. */
-export function expectedBy(one: ColumnRule | TableRule): string {
-  if ('cannot' in one) return one.rule
-  switch (one.rule) {
+/** Describes a rule: `one of open, closed`. */
+export function expectedBy(rule: ColumnRule | TableRule): string {
+  if ('cannot' in rule) return rule.rule
+  switch (rule.rule) {
     case 'type':
-      return `type ${one.type}`
+      return `type ${rule.type}`
     case 'required':
       return 'no missing values'
     case 'unique':
-      return 'columns' in one ? `unique: ${listed(one.columns)}` : 'unique'
+      return 'columns' in rule ? `unique: ${listed(rule.columns)}` : 'unique'
     case 'enum':
-      return `one of ${listed(one.values.map(String), 10)}`
+      return `one of ${listed(rule.values.map(String), 10)}`
     case 'pattern':
-      return `matches ${one.pattern}`
+      return `matches ${rule.pattern}`
     case 'minimum':
-      return `${one.isExclusive ? 'more than' : 'at least'} ${one.value}`
+      return `${rule.isExclusive ? 'more than' : 'at least'} ${rule.value}`
     case 'maximum':
-      return `${one.isExclusive ? 'less than' : 'at most'} ${one.value}`
+      return `${rule.isExclusive ? 'less than' : 'at most'} ${rule.value}`
     case 'length':
-      return `${rangeText(one.range)} characters`
+      return `${rangeText(rule.range)} characters`
     case 'nulls':
-      return `at most ${percentText(one.most)} missing values`
+      return `at most ${percentText(rule.most)} missing values`
     case 'max_age':
-      return `newest value at most ${one.given} old`
+      return `newest value at most ${rule.given} old`
     case 'key':
-      return `key: ${listed(one.columns)}`
+      return `key: ${listed(rule.columns)}`
     case 'rows':
-      return `${rangeText(one.range)} rows`
+      return `${rangeText(rule.range)} rows`
     case 'where':
-      return one.where
+      return rule.where
     case 'columns':
-      return `column ${one.column}`
+      return `column ${rule.column}`
     case 'extra_columns':
       return 'no other columns'
     case 'column_order':
@@ -42,9 +42,9 @@ export function expectedBy(one: ColumnRule | TableRule): string {
     case 'plot_columns':
       return 'all columns that plots use'
     case 'change.rows':
-      return `rows change by ${rangeText(one.range, '%')}`
+      return `rows change by ${rangeText(rule.range, '%')}`
     case 'change.removed':
-      return `at most ${percentText(one.most)} of the rows removed`
+      return `at most ${percentText(rule.most)} of the rows removed`
   }
-  return (one as { rule: string }).rule
+  return (rule as { rule: string }).rule
 }

@@ -1,4 +1,4 @@
-/** Frictionless Table Schemas as checks: https://specs.frictionlessdata.io/table-schema/ */
+// Converts Frictionless Table Schemas to checks: https://specs.frictionlessdata.io/table-schema/
 import { Problem } from '../contract/errors.ts'
 import type { Checks, CheckType, ColumnRule, TableRule, WithSeverity } from './types.ts'
 
@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, CheckType | undefined>> = {
   geojson: 'json',
 }
 
-/** Types, and formats of texts, that are patterns. */
+/** Regular expressions for types and text formats. */
 const PATTERNS: Readonly<Record<string, string>> = {
   year: '-?[0-9]{4}',
   yearmonth: '[0-9]{4}-(0[1-9]|1[0-2])',
@@ -31,11 +31,11 @@ const FORMATS: Readonly<Record<string, string>> = {
   uuid: '[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}',
 }
 
-/** Texts that are booleans without others being named. */
+/** Default texts of booleans. */
 const TRUE = ['true', 'True', 'TRUE', '1']
 const FALSE = ['false', 'False', 'FALSE', '0']
 
-/** Fields of a schema, and columns of a key, and keys, at most. */
+/** Maximum number of fields, and of keys and columns per key. */
 const MAX_FIELDS = 20_000
 const MAX_KEYS = 100
 
@@ -43,6 +43,7 @@ export function isTableSchema(document: Members): boolean {
   return Array.isArray(document.fields)
 }
 
+/** Converts a Table Schema to checks. Parts that cannot be checked become rules that fail. */
 export function checksOfSchema(schema: Members): Checks {
   const fields = schema.fields as readonly unknown[]
   if (fields.length > MAX_FIELDS) throw new Problem('bad_checks', `checks: more than ${MAX_FIELDS} fields`)
@@ -54,11 +55,11 @@ export function checksOfSchema(schema: Members): Checks {
   const names = columns.map(({ column }) => column)
   const table: TableRule[] = []
   const match = typeof schema.fieldsMatch === 'string' ? schema.fieldsMatch : 'exact'
-  // Which columns are required, and which others may be there.
+  // Required columns, and whether others are allowed.
   if (['exact', 'equal', 'subset'].includes(match))
     for (const column of names) table.push({ rule: 'columns', column })
   else if (!['superset', 'partial'].includes(match))
-    table.push({ rule: 'fieldsMatch', cannot: `${JSON.stringify(match)} is not known` })
+    table.push({ rule: 'fieldsMatch', cannot: `unknown value ${JSON.stringify(match)}` })
   if (['exact', 'equal', 'superset'].includes(match)) table.push({ rule: 'extra_columns', columns: names })
   if (match === 'exact') table.push({ rule: 'column_order', columns: names })
   const key = textsOf(schema.primaryKey)
@@ -73,8 +74,8 @@ export function checksOfSchema(schema: Members): Checks {
   if (Array.isArray(schema.foreignKeys) && schema.foreignKeys.length > 0)
     table.push({ rule: 'foreignKeys', cannot: 'other tables are not read' })
   const missing = Array.isArray(schema.missingValues)
-    ? schema.missingValues.map((one) =>
-        typeof one === 'object' && one !== null ? String((one as Members).value) : String(one),
+    ? schema.missingValues.map((item) =>
+        typeof item === 'object' && item !== null ? String((item as Members).value) : String(item),
       )
     : []
   return {
@@ -92,6 +93,7 @@ function asError<R extends ColumnRule | TableRule>(rule: R): WithSeverity<R> {
   return { ...rule, severity: 'error' }
 }
 
+/** Converts type, format and constraints of a field to rules. */
 function rulesOf(field: Members): ColumnRule[] {
   const rules: ColumnRule[] = []
   const { type = 'any', format = 'default', decimalChar, groupChar } = field
@@ -104,7 +106,7 @@ function rulesOf(field: Members): ColumnRule[] {
     })
   else if (TYPES[String(type)]) rules.push({ rule: 'type', type: TYPES[String(type)]! })
   else if (!pattern && type !== 'any')
-    rules.push({ rule: 'type', cannot: `type ${JSON.stringify(type)} is not known` })
+    rules.push({ rule: 'type', cannot: `unknown type ${JSON.stringify(type)}` })
   if (pattern) rules.push({ rule: 'pattern', pattern })
   else if (type === 'string' && format === 'binary')
     rules.push({ rule: 'pattern', pattern: '[A-Za-z0-9+/]*={0,2}' })
@@ -123,7 +125,8 @@ function rulesOf(field: Members): ColumnRule[] {
   return rules
 }
 
-function constraintRule(name: string, value: unknown, all: Members): ColumnRule | undefined {
+/** Converts a constraint to a rule; undefined if it has no effect. `all`: all constraints of the field. */
+function constraintRule(name: string, value: unknown, constraints: Members): ColumnRule | undefined {
   switch (name) {
     case 'required':
       return value === true ? { rule: 'required' } : undefined
@@ -132,10 +135,15 @@ function constraintRule(name: string, value: unknown, all: Members): ColumnRule 
     case 'minLength':
       return {
         rule: 'length',
-        range: { from: Number(value), ...(all.maxLength !== undefined && { to: Number(all.maxLength) }) },
+        range: {
+          from: Number(value),
+          ...(constraints.maxLength !== undefined && { to: Number(constraints.maxLength) }),
+        },
       }
     case 'maxLength':
-      return all.minLength === undefined ? { rule: 'length', range: { to: Number(value) } } : undefined
+      return constraints.minLength === undefined
+        ? { rule: 'length', range: { to: Number(value) } }
+        : undefined
     case 'minimum':
     case 'maximum':
       return { rule: name, value: value as number | string, isExclusive: false }
@@ -150,12 +158,13 @@ function constraintRule(name: string, value: unknown, all: Members): ColumnRule 
         ? { rule: 'enum', values: value as (string | number | boolean)[] }
         : { rule: 'enum', cannot: 'not a list' }
     default:
-      return { rule: name, cannot: 'this constraint is not known' }
+      return { rule: name, cannot: 'unknown constraint' }
   }
 }
 
-function textsOf(given: unknown): string[] | undefined {
-  if (typeof given === 'string') return [given]
-  const isList = Array.isArray(given) && given.every((one) => typeof one === 'string')
-  return isList ? [...new Set(given)].slice(0, MAX_KEYS) : undefined
+/** Returns one text or a list of texts as a list without duplicates; undefined for other values. */
+function textsOf(value: unknown): string[] | undefined {
+  if (typeof value === 'string') return [value]
+  const isList = Array.isArray(value) && value.every((item) => typeof item === 'string')
+  return isList ? [...new Set(value)].slice(0, MAX_KEYS) : undefined
 }

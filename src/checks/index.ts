@@ -1,4 +1,4 @@
-/** Checks of tables: checks files → rules. The service runs them. See docs/checks.md. */
+// Checks of tables: parses checks files into rules, which the service runs. See docs/checks.md.
 export { readChecks } from './document.ts'
 export { expectedBy } from './expected.ts'
 export type { Checks, ColumnRule, TableRule, ValueRule, WithSeverity } from './types.ts'

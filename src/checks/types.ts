@@ -1,4 +1,4 @@
-/** Checks as they are run. Checks files become these: see docs/checks.md. */
+// Types of parsed checks (docs/checks.md).
 import type { Severity } from '../contract/resources/index.ts'
 
 export const checkTypes = [
@@ -13,13 +13,13 @@ export const checkTypes = [
 ] as const
 export type CheckType = (typeof checkTypes)[number]
 
-/** Both ends count. */
+/** Range that includes both ends. */
 export interface Range {
   from?: number
   to?: number
 }
 
-/** A rule of the values of a column. Missing values break `required` and `nulls` only. */
+/** Rule for each value of a column. Missing values fail only `required` and `nulls`. */
 export type ValueRule =
   | { rule: 'type'; type: CheckType; texts?: readonly string[] }
   | { rule: 'required' }
@@ -28,29 +28,29 @@ export type ValueRule =
   | { rule: 'minimum' | 'maximum'; value: number | string; isExclusive: boolean }
   | { rule: 'length'; range: Range }
 
-/** A rule of a column as a whole. */
+/** Rule for a column as a whole. */
 export type ColumnRule =
   | ValueRule
   | { rule: 'unique' }
-  /** At most this share of values is missing. */
+  /** Maximum share of missing values, from 0 to 1. */
   | { rule: 'nulls'; most: number }
-  /** The newest date is at most this old, in ms. `given`: as it is written. */
+  /** Maximum age of the newest date, in ms. `written`: the duration as written. */
   | { rule: 'max_age'; ms: number; given: string }
-  /** Nothing that can be run: it has failed. */
+  /** Rule that cannot be run: it fails, with `cannot` as the reason. */
   | { rule: string; cannot: string }
 
 export type TableRule =
   | { rule: 'key' | 'unique'; columns: readonly string[] }
   | { rule: 'rows'; range: Range }
   | { rule: 'columns'; column: string }
-  /** No row for which this is false; docs/queries.md. */
+  /** Condition that must be true for every row (docs/queries.md). */
   | { rule: 'where'; where: string }
   | { rule: 'extra_columns'; columns: readonly string[] }
   | { rule: 'column_order'; columns: readonly string[] }
   | { rule: 'plot_columns' }
-  /** Percent by which the number of rows changes since the last version. */
+  /** Allowed change of the number of rows since the last version, in percent. */
   | { rule: 'change.rows'; range: Range }
-  /** At most this share of the rows of the last version is removed. */
+  /** Maximum share of the rows of the last version that may be removed, from 0 to 1. */
   | { rule: 'change.removed'; most: number }
   | { rule: string; cannot: string }
 
@@ -59,6 +59,6 @@ export type WithSeverity<R> = R & { severity: Severity }
 export interface Checks {
   columns: { column: string; isOptional: boolean; severity: Severity; rules: WithSeverity<ColumnRule>[] }[]
   table: WithSeverity<TableRule>[]
-  /** Texts that are missing values, as empty ones are. */
+  /** Texts that count as missing values, besides empty ones. */
   missing: readonly string[]
 }

@@ -1,15 +1,15 @@
-/** Values in checks files: ranges, shares and durations. */
+// Parses and formats ranges, shares and durations in checks files.
 import type { Range } from './types.ts'
 
-/** `100`, `1..`, `..500`, `1..500`; with `percent`, `-10%..+50%`. Undefined: no range. */
-export function rangeOf(given: unknown, percent = false): Range | undefined {
-  if (typeof given === 'number')
-    return percent || !Number.isFinite(given) ? undefined : { from: given, to: given }
-  if (typeof given !== 'string') return undefined
+/** Parses `100`, `1..`, `..500` or `1..500`; with `percent`, `-10%..+50%`. Undefined for other values. */
+export function rangeOf(value: unknown, percent = false): Range | undefined {
+  if (typeof value === 'number')
+    return percent || !Number.isFinite(value) ? undefined : { from: value, to: value }
+  if (typeof value !== 'string') return undefined
   const number = percent ? String.raw`[+-]?\d+(?:\.\d+)?\s*%` : String.raw`\d+`
-  const found = new RegExp(`^\\s*(${number})?\\s*(\\.\\.)?\\s*(${number})?\\s*$`).exec(given)
-  if (!found) return undefined
-  const [from, dots, to] = [found[1], found[2], found[3]].map((text) => text?.replace('%', ''))
+  const match = new RegExp(`^\\s*(${number})?\\s*(\\.\\.)?\\s*(${number})?\\s*$`).exec(value)
+  if (!match) return undefined
+  const [from, dots, to] = [match[1], match[2], match[3]].map((text) => text?.replace('%', ''))
   if (from === undefined && to === undefined) return undefined
   if (dots === undefined) {
     if (from === undefined || to !== undefined) return undefined
@@ -22,13 +22,13 @@ export function rangeOf(given: unknown, percent = false): Range | undefined {
   return range.from !== undefined && range.to !== undefined && range.from > range.to ? undefined : range
 }
 
-/** `5%` or `0.05`, as a number from 0 to 1. */
-export function shareOf(given: unknown): number | undefined {
+/** Parses `5%` or `0.05` to a number from 0 to 1; undefined for other values. */
+export function shareOf(text: unknown): number | undefined {
   const value =
-    typeof given === 'number'
-      ? given
-      : typeof given === 'string' && /^\s*\d+(\.\d+)?\s*%\s*$/.test(given)
-        ? Number(given.replace('%', '')) / 100
+    typeof text === 'number'
+      ? text
+      : typeof text === 'string' && /^\s*\d+(\.\d+)?\s*%\s*$/.test(text)
+        ? Number(text.replace('%', '')) / 100
         : Number.NaN
   return value >= 0 && value <= 1 ? value : undefined
 }
@@ -40,14 +40,14 @@ const UNITS: Readonly<Record<string, number>> = {
   w: 7 * 86_400_000,
 }
 
-/** `30m`, `36h`, `2d`, `1w`, also `2 days`: milliseconds. */
-export function durationOf(given: unknown): number | undefined {
-  if (typeof given !== 'string') return undefined
-  const found = /^\s*(\d+(?:\.\d+)?)\s*(m|h|d|w|min|minutes?|hours?|days?|weeks?)\s*$/.exec(given)
-  return found ? Number(found[1]) * UNITS[found[2][0]] : undefined
+/** Parses `30m`, `36h`, `2d`, `1w` or `2 days` to ms; undefined for other values. */
+export function durationOf(value: unknown): number | undefined {
+  if (typeof value !== 'string') return undefined
+  const match = /^\s*(\d+(?:\.\d+)?)\s*(m|h|d|w|min|minutes?|hours?|days?|weeks?)\s*$/.exec(value)
+  return match ? Number(match[1]) * UNITS[match[2][0]] : undefined
 }
 
-/** A range in words: `1 or more`, `2 to 10`. */
+/** Formats a range: `1 or more`, `2 to 10`. */
 export function rangeText({ from, to }: Range, unit = ''): string {
   if (from !== undefined && to !== undefined)
     return from === to ? `${from}${unit}` : `${from}${unit} to ${to}${unit}`

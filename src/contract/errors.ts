@@ -1,7 +1,7 @@
+// Error codes, and the error class of server and command line.
 /**
- * All errors: code → HTTP status, exit code of the command line, and hint. See docs/api.md#errors.
- *
- * Existing clients retry 429 and 503 for minutes: only errors that a retry can fix have such a status.
+ * Error codes with HTTP status, exit code of the command line, and hint. See docs/api.md#errors. Existing
+ * clients retry 429 and 503 for minutes: only errors that a retry can fix may have these.
  */
 export const errorCodes = {
   invalid_request: { status: 400, exit: 2 },
@@ -65,25 +65,25 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes
 
-/** `field`: the field of the body or query at fault. `path`: the value inside it. `hint`: how to fix it. */
+/** `field`: field of the body or query at fault. `path`: value inside it. `hint`: how to fix it. */
 export interface ProblemInfo {
   field?: string
   path?: string
   hint?: string
-  /** The place in a data file: line from 1, column by name or number. */
+  /** Position in a data file: line from 1, column by name or number. */
   line?: number
   column?: string | number
-  /** How long to wait before the next attempt (from `Retry-After`), in ms. */
+  /** Delay before the next attempt (from `Retry-After`), in ms. */
   retryAfter?: number
-  /** Another attempt would fail too. */
+  /** True if another attempt would fail too. */
   isPermanent?: boolean
-  /** Of `checks_failed`: what became of each rule, as in CheckReport. */
+  /** For `checks_failed`: result of each rule, as in CheckReport. */
   checks?: unknown
-  /** Of `wrong_server`: the name of the right one. */
+  /** For `wrong_server`: name of the right server. */
   server?: string
 }
 
-/** An error with a code from the table above. Throw this for every error that a user should see. */
+/** Error with a code of the table above. Throw this for every error that a user should see. */
 export class Problem extends Error {
   readonly code: ErrorCode
   readonly field?: string
@@ -120,7 +120,7 @@ export class Problem extends Error {
   }
 }
 
-/** The body of every 4xx and 5xx response. The R client treats a body without `errors` as success. */
+/** Body of every 4xx and 5xx response. The R client treats a body without `errors` as success. */
 export interface ErrorBody {
   detail: string
   errors: {
@@ -128,13 +128,13 @@ export interface ErrorBody {
     message: string
     field?: string
     path?: string
-    /** The place in a data file: line from 1, column by name or number. */
+    /** Position in a data file: line from 1, column by name or number. */
     line?: number
     column?: string | number
     hint?: string
-    /** Of `checks_failed`: what became of each rule. */
+    /** For `checks_failed`: result of each rule. */
     checks?: unknown
-    /** Of `wrong_server`: the name of the right one. */
+    /** For `wrong_server`: name of the right server. */
     server?: string
   }[]
 }
@@ -148,12 +148,12 @@ export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(errorCodes, code)
 }
 
-/** A field whose value cannot be used: 400 `invalid_request` with its name and path. */
+/** Returns a 400 `invalid_request` for a field. `path`: the field, or a value inside it: `cols.2.name`. */
 export function invalidField(path: string, why: string): Problem {
   return new Problem('invalid_request', `${path}: ${why}`, { field: path.split('.')[0], path })
 }
 
-/** The result of a lookup; undefined where the error is `not_found`. */
+/** Returns the result of a lookup; undefined if it fails with `not_found`. */
 export async function ifFound<T>(lookup: Promise<T>): Promise<T | undefined> {
   try {
     return await lookup

@@ -1,6 +1,6 @@
 /** File ids (`<username>:<idlocal>`) and the links that contain them. See docs/api.md#conventions. */
 
-/** The id of the home folder. */
+/** Id of the home folder. */
 export const ROOT = -1
 
 export interface Fid {
@@ -24,7 +24,7 @@ export function parseFid(text: string): Fid | undefined {
   return match && isUsername(match[1]) ? { owner: match[1], idlocal: Number(match[2]) } : undefined
 }
 
-/** `<base>/~alice/12/`. Existing clients cut off the last character, so the trailing slash is required. */
+/** Returns `<base>/~alice/12/`. Existing clients cut off the last character: keep the trailing slash. */
 export function webUrl(base: string, { owner, idlocal }: Fid): string {
   return `${base}/~${owner}/${idlocal}/`
 }
@@ -33,7 +33,7 @@ export function embedUrl(base: string, { owner, idlocal }: Fid): string {
   return `${base}/~${owner}/${idlocal}.embed`
 }
 
-/** The fid in a link to a page, an embed, an export (`….csv`) or an API URL; undefined for other links. */
+/** Returns the fid in a link to a page, embed, export (`….csv`) or API URL; undefined for other links. */
 export function fidFromLink(link: string): Fid | undefined {
   if (!/^https?:\/\//i.test(link)) return undefined
   let text: string

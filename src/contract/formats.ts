@@ -1,17 +1,18 @@
+// Formats of data files and images: names, extensions and media types.
 import { HIDDEN } from './hidden.ts'
 
 /**
- * The formats of data files: the one list of their names, extensions and media types. `reader` is the part of `ingest`
- * that reads a format; its bytes decide first, then its extension.
+ * Format of data files. `reader`: module of `ingest` that reads it. The format is detected from the bytes
+ * first, then from the extension.
  */
 export interface FileFormat {
   title: string
   extensions: readonly string[]
   mediaTypes: readonly string[]
   reader: 'delimited' | 'json' | 'lines' | 'zip' | 'tar' | 'parquet' | 'arrow'
-  /** The delimiter that the format prescribes. */
+  /** Delimiter that the format prescribes. */
   delimiter?: string
-  /** Whether the file holds other files. */
+  /** True if the file contains other files. */
   isArchive?: boolean
 }
 
@@ -79,7 +80,7 @@ export const fileFormats = {
 
 export type FormatName = keyof typeof fileFormats
 
-/** Compressions of files of any format. */
+/** Compressions that files of any format may have. */
 export const compressions = {
   gzip: { extensions: ['gz'], mediaTypes: ['application/gzip'] },
   zstd: { extensions: ['zst'], mediaTypes: ['application/zstd'] },
@@ -99,18 +100,18 @@ const COMPRESSED = new RegExp(
   'i',
 )
 
-/** A file name without the extension of its compression. */
+/** Returns a file name without the extension of a compression. */
 export function withoutCompression(fileName: string): string {
   return fileName.replace(COMPRESSED, '')
 }
 
-/** The format that the extension of a file names, below that of a compression. */
+/** Returns the format that the extension names, before that of a compression; undefined if unknown. */
 export function formatByName(fileName: string): FormatName | undefined {
   const extension = /\.(\w+)$/.exec(withoutCompression(fileName))?.[1]
   return extension === undefined ? undefined : byExtension.get(extension.toLowerCase())
 }
 
-/** The delimiter that the extension of a file prescribes. */
+/** Returns the delimiter that the extension prescribes; undefined for other extensions. */
 export function delimiterByName(fileName: string): string | undefined {
   const name = formatByName(fileName)
   const format: FileFormat | undefined = name && fileFormats[name]
@@ -118,21 +119,22 @@ export function delimiterByName(fileName: string): string | undefined {
 }
 
 /**
- * The name of the grid for a data file: without folders and extensions. `sales.csv.gz` → `sales`. Letters with accents
- * are single characters (NFC): some systems name files by letter and accent, which would be another name that looks alike.
+ * Returns the grid name for a data file, without folders and extensions: `sales.csv.gz` → `sales`. Normalized
+ * to NFC, because some systems decompose letters with accents, which would make a second name that looks the
+ * same.
  */
 export function gridName(fileName: string | undefined): string {
   const last = (fileName ?? '').normalize('NFC').split(/[/\\]/).pop() ?? ''
   const name = withoutCompression(last.replaceAll(new RegExp(HIDDEN, 'g'), ''))
-  const named = formatByName(name)
-  const format: FileFormat | undefined = named && fileFormats[named]
+  const formatName = formatByName(name)
+  const format: FileFormat | undefined = formatName && fileFormats[formatName]
   const inner = format?.isArchive ? withoutExtension(name) : name
   return (formatByName(inner) ? withoutExtension(inner) : inner) || 'Untitled grid'
 }
 
 /**
- * Returns the name under which a file is sent that becomes the grid `name`: with the extension of the file, since how it is
- * read does not depend on the name of the grid. Standard input has none.
+ * Returns the file name to send for a grid named `name`: with the extension of `file`, which decides how it
+ * is parsed. Standard input has no extension.
  */
 export function sentName(name: string | undefined, file: string | undefined): string | undefined {
   if (name === undefined) return file
@@ -144,7 +146,7 @@ function withoutExtension(name: string): string {
   return name.slice(0, name.lastIndexOf('.'))
 }
 
-/** Warnings that tell what is there, without a doubt: `--strict` lets them pass. */
+/** Warnings about unambiguous facts. `--strict` ignores them. */
 const NOTICE =
   /^(?:[^:]+: )?(?:delimiter detected: |sheet .* was skipped: it is empty$|sheets were skipped, which are empty: )/s
 
@@ -152,7 +154,7 @@ export function isNotice(warning: string): boolean {
   return NOTICE.test(warning)
 }
 
-/** Formats of images, with their media types. */
+/** Image formats and their media types. */
 export const imageTypes = {
   png: 'image/png',
   svg: 'image/svg+xml',

@@ -1,18 +1,19 @@
+// Gridline's own request and response headers.
 import * as s from './schema.ts'
 
 /**
- * Prefixes of the service's own headers. `Gridline-<Name>` is canonical; `Service-<Name>` and
- * `Plotly-<Name>` (sent by clients of the old service) are accepted too. See docs/api.md#legacy-clients.
+ * Prefixes of Gridline's own headers. `Gridline-<Name>` is canonical. `Service-<Name>` and `Plotly-<Name>`
+ * (sent by clients of the old service) are accepted too. See docs/api.md#legacy-clients.
  */
 export const prefixes = ['gridline-', 'service-', 'plotly-'] as const
 
-/** Percent of the rows of a grid that Delete-Missing removes without Max-Shrink. */
+/** Maximum percentage of rows that Delete-Missing removes without Max-Shrink. */
 export const MAX_REMOVED = 10
 
 export const conflictRules = ['fail', 'rename', 'replace', 'append'] as const
 export type ConflictRule = (typeof conflictRules)[number]
 
-/** Upload headers. Those from `Delimiter` on control how text is parsed. See docs/api.md#upload. */
+/** Upload headers. Those from `Delimiter` on control parsing. See docs/api.md#upload. */
 export const uploadHeaders = {
   'World-Readable': s.optional(
     s.boolean({ description: 'Whether anyone can read the file. Default: false.' }),
@@ -30,13 +31,13 @@ export const uploadHeaders = {
   'Source-Tag': s.optional(
     s.string({
       description:
-        'Any text of up to 200 characters that identifies the file, such as a hash. The metadata of the grid has it as source_tag until the grid changes.',
+        'Text of up to 200 characters that identifies the file, such as a hash. The metadata of the grid contains it as source_tag until the grid changes.',
     }),
   ),
   Provenance: s.optional(
     s.string({
       description:
-        'Percent-encoded text of up to 500 characters on where the data is from, such as a commit and a run. The history of the grid has it as source.',
+        'Percent-encoded text of up to 500 characters on the origin of the data, such as a commit and a run. The version history contains it as source.',
     }),
   ),
   Delimiter: s.optional(
@@ -65,32 +66,32 @@ export const uploadHeaders = {
   'Allow-Column-Loss': s.optional(
     s.boolean({
       description:
-        'For replace: if false, a file that lacks columns of the grid is refused (409). Default: true.',
+        'For replace: if false, a file without all columns of the grid is refused (409). Default: true.',
     }),
   ),
   'Max-Shrink': s.optional(
     s.integer({
       minimum: 0,
       description:
-        'For replace: by how many percent the number of rows may shrink. A file with fewer rows, or with none, is refused (409 row_loss). Default: no check.',
+        'For replace: maximum decrease of the number of rows, in percent. A file with fewer rows, or with none, is refused (409 row_loss). Default: no check.',
     }),
   ),
   Key: s.optional(
     s.string({
       description:
-        'Percent-encoded names of columns, comma-separated, whose values tell rows apart. The grid remembers them as primary_key. Rows that it has with the same key are updated in place, others appended; columns that the file lacks keep their values. A comma alone removes the key.',
+        'Percent-encoded names of the key columns, comma-separated. They become the primary_key of the grid. Rows with an existing key are updated in place, others appended; columns missing from the file keep their values. A comma alone removes the key.',
     }),
   ),
   'Delete-Missing': s.optional(
     s.boolean({
       description:
-        'With a key: removes rows that the file lacks. More than 10 % of the rows, or than Max-Shrink, are refused (409 row_loss). Default: false.',
+        'With a key: removes rows that the file lacks. Refused (409 row_loss) above 10 % of the rows, or above Max-Shrink. Default: false.',
     }),
   ),
   Draft: s.optional(
     s.string({
       description:
-        'Name of a draft. The grid with this name stays as it is: the upload is seen only by those who may write it and ask for this version, for 14 days. See docs/drafts.md.',
+        'Name of a draft. The existing grid does not change: only users with write access who request this version see the upload, for 14 days. See docs/drafts.md.',
     }),
   ),
   Checks: s.optional(
@@ -102,7 +103,7 @@ export const uploadHeaders = {
   Strict: s.optional(
     s.boolean({
       description:
-        'If true, a file that is read with warnings is refused (400), and nothing is stored. A detected delimiter and empty sheets are no reason.',
+        'If true, a file with warnings is refused (400), and nothing is stored. A detected delimiter and empty sheets do not count.',
     }),
   ),
   'Null-Text': s.optional(
@@ -135,19 +136,19 @@ export const uploadHeaders = {
   ),
   Sheet: s.optional(
     s.string({
-      description: 'Of a workbook: percent-encoded name of a sheet, or its number from 1. Default: all.',
+      description: 'For workbooks: percent-encoded name of a sheet, or its number from 1. Default: all.',
     }),
   ),
   Range: s.optional(
-    s.string({ description: 'Of a sheet: percent-encoded range of cells, such as B2:D20, B:D or 2:20.' }),
+    s.string({ description: 'For sheets: percent-encoded range of cells, such as B2:D20, B:D or 2:20.' }),
   ),
   Flatten: s.optional(
-    s.boolean({ description: 'Of JSON: whether members of nested objects become columns, at every level.' }),
+    s.boolean({ description: 'For JSON: whether members of nested objects become columns, at every level.' }),
   ),
   'As-Written': s.optional(
     s.boolean({
       description:
-        'Whether dates and booleans keep each character: those that are stored in another way, such as 1/2/2024 or TRUE, are text.',
+        'Whether dates and booleans keep each character: those that would be stored differently, such as 1/2/2024 or TRUE, become text.',
     }),
   ),
   Decimal: s.optional(s.string({ description: 'Percent-encoded decimal separator: `.` (default) or `,`.' })),
@@ -157,43 +158,43 @@ export const uploadHeaders = {
   Locale: s.optional(
     s.string({
       description:
-        'A language tag, such as de or en-US: sets the decimal and thousands separators, and reads columns of dates in its order of day and month.',
+        'A language tag, such as de or en-US: sets the decimal and thousands separators, and reads dates in its order of day and month.',
     }),
   ),
 } as const
 
-/** Filename of the upload. This header has no prefix. */
+/** File name of the upload. This header has no prefix. */
 export const FILE_NAME_HEADER = 'X-File-Name'
 export const IDEMPOTENCY_HEADER = 'Idempotency-Key'
 export const REQUEST_ID_HEADER = 'X-Request-Id'
 
-/** A write with this header, `true`, is performed and rolled back: its response says what it would do. */
+/** Header of a dry run (`true`): the write is performed and rolled back. */
 export const DRY_RUN_HEADER = 'Dry-Run'
 
-/** Why a change is made, as percent-encoded text: the versions that begin with it say so. */
+/** Header with the reason of a change, percent-encoded. The new version shows it. */
 export const MESSAGE_HEADER = 'Message'
-/** Characters of a message. */
+/** Maximum length of a message. */
 export const MAX_MESSAGE = 500
 
-/** Cache: header name → its prefixed names in lower case. */
+/** Cache: header name → prefixed names in lower case. */
 const prefixedNames = new Map<string, readonly string[]>()
 
-/** The value of a header under any prefix. `Gridline-` takes precedence. */
+/** Returns the value of a header under any prefix; `Gridline-` takes precedence. Undefined if missing. */
 export function prefixed(headers: { get(name: string): string | null }, name: string): string | undefined {
   let names = prefixedNames.get(name)
   if (!names) {
     names = prefixes.map((prefix) => prefix + name.toLowerCase())
     prefixedNames.set(name, names)
   }
-  for (const one of names) {
-    const value = headers.get(one)
+  for (const prefixedName of names) {
+    const value = headers.get(prefixedName)
     if (value !== null) return value
   }
   return undefined
 }
 
-/** What an image of a plot does not show because its data is gone, as a percent-encoded text. Absent otherwise. */
+/** Response header: data that the image lacks because it was deleted, percent-encoded. Absent otherwise. */
 export const MISSING_HEADER = 'gridline-missing'
 
-/** What an image leaves out, although it is drawn, as a percent-encoded text. Absent otherwise. */
+/** Response header: parts of the figure that were not drawn, percent-encoded. Absent otherwise. */
 export const WARNING_HEADER = 'gridline-warning'

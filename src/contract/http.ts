@@ -1,10 +1,10 @@
-/** Bytes as they arrive. */
+// Request and response of server and command line (ADR 2).
+/** Byte stream, in chunks as they arrive. */
 export type Bytes = AsyncIterable<Uint8Array>
 
 /**
- * A request: the client sends it, the service handles it. A web `Request` satisfies it, and so does a plain
- * object: web objects would cost a short command 20 ms and a server half its append throughput
- * (docs/adr/0002).
+ * Request that the client sends and the service handles. Web `Request`s and plain objects satisfy it. Web
+ * objects would cost a short command 20 ms, and a server half its append throughput (docs/adr/0002).
  */
 export interface HttpRequest {
   method: string
@@ -12,18 +12,18 @@ export interface HttpRequest {
   url: string
   headers: {
     get(name: string): string | null
-    /** Their names in lower case, where it is quick to say. */
+    /** Returns the names in lower case; undefined if they are costly to list. */
     keys?(): Iterable<string>
   }
-  /** The body: complete, or as a stream. */
+  /** Body: complete or as a stream. */
   body: Uint8Array | Bytes | null
-  /** The IP address of the client; undefined for requests inside the process. */
+  /** IP address of the client; undefined for requests inside the process. */
   address?: string
-  /** Whether the client has disconnected. */
+  /** Returns whether the client has disconnected. */
   gone?: () => boolean
 }
 
-/** Headers of a request that is sent, by name in lower case. */
+/** Headers of an outgoing request, by name in lower case. */
 export class HttpHeaders {
   constructor(private readonly values: ReadonlyMap<string, string>) {}
 
@@ -40,11 +40,11 @@ export class HttpHeaders {
   }
 }
 
-/** A response: text, a byte stream or no body. */
+/** Response with a text, a byte stream or no body. */
 export class HttpResponse {
-  /** Close the connection without waiting for the rest of the request. */
+  /** True to close the connection without waiting for the rest of the request. */
   hangUp = false
-  /** Values of Set-Cookie: the only header that a response can have several times. */
+  /** Values of Set-Cookie, the only header that a response can have several times. */
   readonly cookies: string[] = []
 
   constructor(
@@ -54,13 +54,13 @@ export class HttpResponse {
     readonly body: string | Bytes | null,
   ) {}
 
-  /** The body as a stream; empty without one. */
+  /** Yields the body; nothing without a body. */
   async *bytes(): AsyncGenerator<Uint8Array> {
     if (typeof this.body === 'string') yield Buffer.from(this.body)
     else if (this.body !== null) yield* this.body
   }
 
-  /** The body as text. */
+  /** Returns the body as text. */
   async text(): Promise<string> {
     if (typeof this.body === 'string') return this.body
     const parts: Uint8Array[] = []
@@ -68,7 +68,7 @@ export class HttpResponse {
     return Buffer.concat(parts).toString('utf8')
   }
 
-  /** The body parsed as JSON. Throws SyntaxError if it is not JSON. */
+  /** Returns the body parsed as JSON. Throws SyntaxError if it is not JSON. */
   async json(): Promise<unknown> {
     return JSON.parse(await this.text())
   }

@@ -1,9 +1,10 @@
+// Limits of the service, and how operators override them.
 import { closest } from './closest.ts'
 import { Problem } from './errors.ts'
 
 /**
- * All limits. The operator can override them with `GRIDLINE_LIMIT_<NAME>`; some checks always use the
- * default. Errors name the limit, its value and the actual size. See docs/api.md#limits.
+ * All limits. Operators can override them with `GRIDLINE_LIMIT_<NAME>`; some checks always use the default.
+ * Errors name the limit, its value and the actual size. See docs/api.md#limits.
  */
 const KiB = 1024
 const MiB = 1024 * KiB
@@ -17,29 +18,33 @@ export const limits = {
   bodies_bytes: {
     value: 512 * MiB,
     unit: 'bytes',
-    what: 'JSON bodies in memory at once; at most half of it for one user',
+    what: 'all JSON bodies in memory; at most half of it for one user',
   },
   form_bytes: {
     value: 16 * MiB,
     unit: 'bytes',
-    what: 'the form of a share button, which anybody may send (POST /external)',
+    what: 'one form of a share button, which anyone can send (POST /external)',
   },
   forms_bytes: {
     value: 64 * MiB,
     unit: 'bytes',
-    what: 'such forms in memory at once; at most half of it for one address',
+    what: 'all such forms in memory; at most half of it for one IP address',
   },
   forms_at_once: {
     value: 8,
     unit: 'forms',
-    what: 'such forms that arrive at once; at most half of them from one address',
+    what: 'such forms received at once; at most half of them from one IP address',
   },
   body_bytes_per_second: {
     value: 1 * KiB,
     unit: 'bytes',
     what: 'minimum transfer rate per second of a request body or a response',
   },
-  slow_seconds: { value: 10, unit: 'seconds', what: 'how long a connection may stay below that speed' },
+  slow_seconds: {
+    value: 10,
+    unit: 'seconds',
+    what: 'maximum time that a connection may stay below that rate',
+  },
   connections: { value: 4_096, unit: 'connections', what: 'open connections of one server' },
   requests_at_once: {
     value: 128,
@@ -57,24 +62,24 @@ export const limits = {
     unit: 'uploads',
     what: 'uploads processed at once; at most half of them for one user',
   },
-  version_days: { value: 30, unit: 'days', what: 'how long all versions of a file are kept' },
-  versions: { value: 1_000, unit: 'versions', what: 'versions of a file that are kept so long' },
+  version_days: { value: 30, unit: 'days', what: 'time for which every version of a file is kept' },
+  versions: { value: 1_000, unit: 'versions', what: 'versions of a file that are kept for that time' },
   daily_version_days: {
     value: 365,
     unit: 'days',
-    what: 'how long one version a day is kept: the last one of each day',
+    what: 'time for which the last version of each day is kept',
   },
-  draft_days: { value: 14, unit: 'days', what: 'how long drafts are kept' },
+  draft_days: { value: 14, unit: 'days', what: 'lifetime of a draft' },
   drafts: { value: 1_000, unit: 'drafts', what: 'drafts of one user' },
   resumable_uploads: {
     value: 32,
     unit: 'uploads',
-    what: 'uploads in parts that are open at once; at most half of them for one user',
+    what: 'open uploads in parts; at most half of them for one user',
   },
   resume_seconds: {
     value: 120,
     unit: 'seconds',
-    what: 'how long an upload in parts waits for its next bytes',
+    what: 'maximum wait of an upload in parts for its next bytes',
   },
   record_bytes: { value: 16 * MiB, unit: 'bytes', what: 'one line of an uploaded file' },
   columns: { value: 10_000, unit: 'columns', what: 'columns in one grid' },
@@ -90,7 +95,7 @@ export const limits = {
   },
   figure_traces: { value: 100_000, unit: 'traces', what: 'traces of one figure, and of its frames' },
   figure_grids: { value: 1_000, unit: 'grids', what: 'grids that one figure refers to' },
-  path_depth: { value: 64, unit: 'levels', what: 'folders above a file' },
+  path_depth: { value: 64, unit: 'levels', what: 'nested folders above a file' },
   archive_bytes: { value: 4 * GiB, unit: 'bytes', what: 'one archive or workbook, as sent' },
   unpacked_bytes: { value: 16 * GiB, unit: 'bytes', what: 'content of an archive or workbook, unpacked' },
   archive_entries: {
@@ -136,16 +141,16 @@ export const limits = {
     what: 'a figure with its data, to be drawn as an image',
   },
   image_pixels: { value: 25_000_000, unit: 'pixels', what: 'pixels of one image' },
-  image_cache_bytes: { value: 64 * MiB, unit: 'bytes', what: 'images kept in memory' },
+  image_cache_bytes: { value: 64 * MiB, unit: 'bytes', what: 'images cached in memory' },
   sort_bytes: {
     value: 64 * MiB,
     unit: 'bytes',
-    what: 'values by which rows are sorted, or rows that are put into another order',
+    what: 'values to sort rows by, or rows to reorder',
   },
   evaluation_work: {
     value: 20_000_000_000,
     unit: 'steps',
-    what: 'characters read and values compared to answer one request: conditions, statistics, checks, differences, sorting',
+    what: 'characters read and values compared per request: filters, statistics, checks, diffs, sorting',
   },
   anonymous_work: {
     value: 1_000_000_000,
@@ -160,7 +165,7 @@ export const limits = {
   row_work: {
     value: 24_000_000,
     unit: 'steps',
-    what: 'characters of a row, each counted for each condition that reads them: once, and up to 24 times for patterns with _',
+    what: 'characters of one row, counted once per condition that reads them; up to 24 times for patterns with _',
   },
   sort_rows: { value: 5_000_000, unit: 'rows', what: 'rows that are sorted at once' },
   describes_at_once: {
@@ -171,25 +176,25 @@ export const limits = {
   sorts_waiting: {
     value: 16,
     unit: 'pages',
-    what: 'pages that wait to sort a grid; at most half of them for one user',
+    what: 'pages waiting to sort a grid; at most half of them for one user',
   },
-  live_pages: { value: 1_000, unit: 'pages', what: 'open pages of plots that are told of changes at once' },
+  live_pages: { value: 1_000, unit: 'pages', what: 'open pages of plots that receive live updates' },
   list_position: {
     value: 10_000,
     unit: 'files',
-    what: 'files before a page of a list that is asked for by its number',
+    what: 'files before a page of a list that is requested by number',
   },
   drain_seconds: {
     value: 5,
     unit: 'seconds',
-    what: 'how long a server that is told to end goes on, while /readyz says so',
+    what: 'time that a stopping server still serves requests, while /readyz reports it',
   },
   stop_seconds: {
     value: 60,
     unit: 'seconds',
-    what: 'how long uploads that are under way have to end after that',
+    what: 'time that running uploads have to finish after that',
   },
-  audit_days: { value: 365, unit: 'days', what: 'how long events of the audit log are kept' },
+  audit_days: { value: 365, unit: 'days', what: 'lifetime of events in the audit log' },
   user_files: { value: 0, unit: 'files', what: 'files of a user without a quota of their own; 0: unlimited' },
   user_rows: { value: 0, unit: 'rows', what: 'rows in all grids of such a user; 0: unlimited' },
   user_bytes: {
@@ -205,12 +210,12 @@ export type LimitName = keyof typeof limits
 export type Limits = { [name in LimitName]: number }
 
 const PREFIX = 'GRIDLINE_LIMIT_'
-/** Timers hold no more. */
+/** Maximum delay of a Node.js timer, in seconds. */
 const MAX_SECONDS = 2_147_483
 
 /**
- * The limits in effect: defaults overridden by the environment. Units as in the table. Throws `usage` for names that
- * are no limit, and for values that are no whole number above zero.
+ * Returns the limits in effect: defaults overridden by the environment, in the units of the table. Throws
+ * `usage` for unknown limits and invalid values.
  */
 export function limitsFrom(environment: Record<string, string | undefined> = {}): Limits {
   const result = Object.fromEntries(
@@ -220,18 +225,18 @@ export function limitsFrom(environment: Record<string, string | undefined> = {})
     if (!variable.startsWith(PREFIX) || text === undefined) continue
     const name = variable.slice(PREFIX.length).toLowerCase()
     if (!Object.hasOwn(limits, name)) {
-      const meant = closest(name, Object.keys(limits))
-      throw new Problem('usage', `${variable}: there is no such limit`, {
-        hint: `${meant === undefined ? '' : `Did you mean ${PREFIX}${meant.toUpperCase()}? `}The limits are listed in docs/api.md.`,
+      const similar = closest(name, Object.keys(limits))
+      throw new Problem('usage', `${variable}: unknown limit`, {
+        hint: `${similar === undefined ? '' : `Did you mean ${PREFIX}${similar.toUpperCase()}? `}The limits are listed in docs/api.md.`,
       })
     }
     const value = Number(text)
-    // Of limits that are off by default, 0 is off.
-    const least = limits[name as LimitName].value === 0 ? 0 : 1
-    if (!/^\d+$/.test(text.trim()) || !Number.isSafeInteger(value) || value < least)
+    // Limits that are off by default accept 0.
+    const min = limits[name as LimitName].value === 0 ? 0 : 1
+    if (!/^\d+$/.test(text.trim()) || !Number.isSafeInteger(value) || value < min)
       throw new Problem(
         'usage',
-        `${variable}=${text}: must be a whole number${least === 1 ? ' above zero' : ''}`,
+        `${variable}=${text}: must be a whole number${min === 1 ? ' above zero' : ''}`,
         {
           hint: `Its unit is ${limits[name as LimitName].unit}, and its default ${limits[name as LimitName].value}.`,
         },
@@ -243,16 +248,16 @@ export function limitsFrom(environment: Record<string, string | undefined> = {})
   return result as Limits
 }
 
-/** The limits that are not at their default: `name=value`. */
-export function changedLimits(used: Limits): string[] {
+/** Lists limits that differ from their default: `name=value`. */
+export function changedLimits(current: Limits): string[] {
   return (Object.keys(limits) as LimitName[])
-    .filter((name) => used[name] !== limits[name].value)
-    .map((name) => `${name}=${used[name]}`)
+    .filter((name) => current[name] !== limits[name].value)
+    .map((name) => `${name}=${current[name]}`)
 }
 
 export const defaultLimits: Limits = limitsFrom()
 
-/** Formats a size for people: 1536 → `1.5 KiB`. */
+/** Formats a size: 1536 → `1.5 KiB`. */
 export function bytesText(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
   let unit = 0

@@ -1,4 +1,4 @@
-/** A text as plotly.js shows it: `<`, `>` and `&` are no markup. */
+/** Escapes `<`, `>` and `&`, which plotly.js would read as markup. */
 export function escapedMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -1,18 +1,19 @@
-/** How an option is typed, and what it does. */
+// Command-line options that filter and sort rows.
+/** Declaration of a command-line option. */
 export interface TypedOption {
-  /** In commander syntax: `-f, --field <key=value>`. */
+  /** Flags in commander syntax: `-f, --field <key=value>`. */
   flags: string
   description: string
   choices?: readonly string[]
-  /** The value of an option with an optional one, where none is given. */
+  /** Value of an option with an optional argument, if the argument is missing. */
   preset?: string
-  /** May be repeated; the value is an array. */
+  /** True if the option may be repeated. The value is an array. */
   repeatable?: boolean
-  /** A whole number from 0 to `max`, or without bound. */
+  /** Whole number from 0 to `max`; without `max`, unbounded. */
   integer?: { max?: number }
 }
 
-/** Options that choose and sort rows: see docs/queries.md. The service evaluates both. */
+/** Options that filter and sort rows (docs/queries.md). The service evaluates them. */
 export const whereOption = {
   flags: '--where <condition>',
   description: "only rows for which this is true: temp > 20 and city in ('Oslo', 'Rome')",

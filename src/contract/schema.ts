@@ -1,11 +1,9 @@
-/**
- * JSON Schemas as plain objects that carry their TypeScript type. Every command loads the contract, so it
- * has no dependencies; `typebox/schema` validates where schemas are checked. See docs/adr/0001.
- */
+// JSON Schemas as plain objects that carry their TypeScript type. Every command loads the contract, so it has no
+// dependencies; `typebox/schema` validates where schemas are checked. See docs/adr/0001.
 
 declare const type: unique symbol
 
-/** A JSON Schema of values of type T. */
+/** JSON Schema of values of type T. */
 export interface Schema<T = unknown> {
   readonly [type]?: T
   readonly type?: string
@@ -22,10 +20,10 @@ export interface ObjectSchema<T = unknown> extends Schema<T> {
   readonly required: readonly string[]
 }
 
-/** The TypeScript type that a schema describes. */
+/** TypeScript type that a schema describes. */
 export type Static<S> = S extends Schema<infer T> ? T : never
 
-/** An optional property; only valid inside `object`. */
+/** Optional property. Only valid inside `object`. */
 interface OptionalSchema<T> extends Schema<T> {
   readonly optional: true
 }
@@ -66,7 +64,7 @@ export const array = <S extends Schema>(items: S, notes: Notes = {}): Schema<Sta
   ...notes,
 })
 
-/** An object with arbitrary keys whose values all have one schema. */
+/** Returns the schema of an object with arbitrary keys and values of one schema. */
 export const record = <S extends Schema>(values: S): Schema<Record<string, Static<S>>> =>
   ({ type: 'object', additionalProperties: values }) as Schema<Record<string, Static<S>>>
 
@@ -77,7 +75,7 @@ export const nullable = <S extends Schema>(schema: S): Schema<Static<S> | null> 
 })
 
 export const optional = <S extends Schema>(schema: S): OptionalSchema<Static<S>> & S =>
-  // Not enumerable: `optional` is not a JSON Schema keyword and must not appear in the output.
+  // Not enumerable: `optional` is not a JSON Schema keyword, and must not appear in the output.
   Object.defineProperty({ ...schema }, 'optional', { value: true }) as OptionalSchema<Static<S>> & S
 
 export const object = <M extends Members>(properties: M): ObjectSchema<Shape<M>> & { properties: M } => ({

@@ -1,4 +1,4 @@
-/** A text as a word of a command line. */
+/** Quotes a text as one word of a shell command, if necessary. */
 export function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

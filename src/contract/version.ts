@@ -1,4 +1,4 @@
 import manifest from '../../package.json' with { type: 'json' }
 
-/** The version of the product, from package.json. */
+/** Version of the product, from package.json. */
 export const version: string = manifest.version

@@ -1,7 +1,8 @@
+// Loads WebAssembly modules of the build.
 import { readFileSync } from 'node:fs'
 import { built } from './built.ts'
 
-/** What is used of the API; the types of Node.js 20 do not declare it. */
+/** Used part of the WebAssembly API, which the types of Node.js 20 do not declare. */
 interface Wasm {
   Memory: new (pages: { initial: number; maximum: number }) => { buffer: ArrayBuffer }
   Module: new (bytes: Uint8Array) => object
@@ -9,7 +10,7 @@ interface Wasm {
 }
 const { WebAssembly } = globalThis as unknown as { WebAssembly?: Wasm }
 
-/** A module of the build that is compiled when it is first needed. */
+/** WebAssembly module of the build. It is compiled on first use. */
 export class WasmModule<Exports> {
   private module: object | undefined
   private isBroken = WebAssembly === undefined
@@ -17,8 +18,8 @@ export class WasmModule<Exports> {
   constructor(private readonly file: string) {}
 
   /**
-   * An instance with at least this memory, which does not grow; undefined where it cannot run: without WebAssembly or
-   * its SIMD, or without room for the memory.
+   * Creates an instance with at least `bytes` of memory, which does not grow. Returns undefined if it cannot
+   * run: without WebAssembly, without SIMD, or without enough memory.
    */
   instance(bytes: number): { exports: Exports; memory: ArrayBuffer } | undefined {
     const module = this.compiled()

@@ -1,3 +1,4 @@
+// Creates the service: opens the store, and connects the HTTP app, background jobs and metrics to it.
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Theme } from '../charts/figure/themes.ts'
@@ -86,12 +87,12 @@ export { useOpenTelemetry } from './tracing/tracing.ts'
 export interface ServiceOptions extends StoreOptions {
   /** Base URL of the service. Links start with it. */
   url: string
-  /** The user that requests without credentials act as. Created if missing. */
+  /** User of requests without credentials. Created if missing. */
   actingAs?: string
   log?: (line: LogLine) => void
-  /** Called with each event of the audit log, once it is stored. */
+  /** Called with each audit event after it is stored. */
   audit?: (line: AuditLine) => void
-  /** The identity provider that people sign in with. */
+  /** OpenID Connect identity provider for sign-in. */
   provider?: ProviderOptions
   /** SMTP server: `smtp://…`. Without it, no e-mail is sent. */
   smtp?: string
@@ -99,22 +100,22 @@ export interface ServiceOptions extends StoreOptions {
   mailFrom?: string
   /** Whether grids may be imported from URLs. */
   urlImport?: boolean | UrlImport
-  /** The theme of new charts for which none is chosen. */
+  /** Theme of new charts whose request names none. */
   theme?: Theme
-  /** The name of this server among those on the database. Default: that of the machine, and random characters. */
+  /** Unique name of this server on a shared database. Default: host name and random characters. */
   serverName?: string
-  /** The Chromium that draws images. Default: GRIDLINE_CHROMIUM, or the one found. */
+  /** Path of the Chromium that renders images. Default: GRIDLINE_CHROMIUM, or a detected one. */
   chromium?: string
-  /** Environment variables that override limits (`GRIDLINE_LIMIT_…`). Default: those of the process. */
+  /** Environment variables that override limits (`GRIDLINE_LIMIT_…`). Default: `process.env`. */
   environment?: Record<string, string | undefined>
 }
 
-/** A log line: an event of the audit log. */
+/** Audit event as written to the log. */
 export interface AuditLine {
   audit: string
-  /** Whose files or keys it is about. */
+  /** Owner of the affected files or keys. */
   owner: string
-  /** Who did it; null for an operator, and for the server itself. */
+  /** User who caused the event; null for an operator or the server itself. */
   actor: string | null
   fid: string | null
   details: object
@@ -123,29 +124,28 @@ export interface AuditLine {
 }
 
 export interface RunningService {
-  /** Handles a request. */
   handle(request: HttpRequest): Promise<HttpResponse>
-  /** Whether a request would be refused now because too many wait. */
+  /** Returns whether the request would be refused now because too many requests wait. */
   refuses(request: Pick<HttpRequest, 'headers' | 'address'>): boolean
-  /** Like `handle`, with web objects. */
+  /** Handles a request given as web objects. */
   fetch(request: Request): Promise<Response>
   store: Store
-  /** Does work in the background that others have left, from now on. */
+  /** Starts polling for background jobs, including jobs of other servers. */
   startJobs(): void
-  /** Says at /readyz that the server is about to stop: proxies send requests elsewhere. */
+  /** Makes /readyz report that the server is about to stop, so that proxies send requests elsewhere. */
   drain(): void
-  /** Resolves when all background work is done. */
+  /** Waits until all background work is done. */
   idle(): Promise<void>
   close(): Promise<void>
 }
 
-/** Starts Node's HTTP server in front of the service. Loaded only if needed. */
-export async function listen(current: () => Served | undefined, at: ListenOptions): Promise<Listening> {
+/** Starts Node's HTTP server in front of the service. Imports it on first use. */
+export async function listen(current: () => Served | undefined, options: ListenOptions): Promise<Listening> {
   const { listen: start } = await import('./http/listen.ts')
-  return start(current, at)
+  return start(current, options)
 }
 
-/** The handlers of all operations. One without a handler does not compile. */
+/** Handlers of all operations. A missing handler is a compile error. */
 const handlers: Handlers = {
   ...gridHandlers,
   ...checksHandlers,
@@ -163,10 +163,10 @@ const handlers: Handlers = {
   ...systemHandlers,
 }
 
-/** How often a server reads how many bytes are where, in ms. */
+/** Interval at which a server measures the stored size per location, in ms. */
 const READ_SIZES = 60_000
 
-/** How long a command goes on with work in the background, in ms. Steps of it end; the next command goes on. */
+/** Time that a command spends on due jobs before it exits, in ms. The next command continues. */
 const CLOSE_TIMEOUT_MS = 300
 
 /** Opens the store and creates the service on it. */
@@ -207,11 +207,11 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     async close() {
       service.live.close()
       service.uploads.close()
-      // Without a server, nothing else does what is due.
+      // A local command has no server that would run due jobs later.
       if (actingAs && wrote) {
-        const patience = setTimeout(() => jobs.stop(), CLOSE_TIMEOUT_MS)
+        const timer = setTimeout(() => jobs.stop(), CLOSE_TIMEOUT_MS)
         await jobs.look()
-        clearTimeout(patience)
+        clearTimeout(timer)
       }
       await jobs.stop()
       await background.idle()
@@ -222,6 +222,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
   }
 }
 
+/** Returns the host name, up to 60 characters, with a random suffix. */
 function nameOfServer(): string {
   const machine = hostname()
     .replace(/[^A-Za-z0-9]+/g, '-')
@@ -229,7 +230,7 @@ function nameOfServer(): string {
   return `${machine}-${randomBytes(3).toString('hex')}`
 }
 
-/** The local user, created if missing: the caller of requests without credentials. */
+/** Creates the local user if missing. Returns it as the caller of requests without credentials. */
 async function localCaller(store: Store, username: string): Promise<Caller> {
   await ensureUser(store, username)
   return { username, scopes: new Set(['read', 'write', 'admin']), isAdmin: true, expiresAt: null }
@@ -244,7 +245,7 @@ function serviceOn(
 ): Service {
   const url = options.url.replace(/\/+$/, '')
   const run = (work: () => Promise<void>): void => background.run(work)
-  // Next to the database; processes of a server on PostgreSQL share no folder.
+  // Next to the database. Server processes on PostgreSQL share no folder.
   const folder = options.actingAs ? undefined : besideDatabase(options.database, 'uploads')
   return {
     store,
@@ -265,7 +266,7 @@ function serviceOn(
       { running: limits.describes_at_once, waiting: limits.sorts_waiting, wait: 60_000 },
       'describes_at_once',
     ),
-    // Without a folder, an upload is where it was begun.
+    // Without a folder, only the process that began an upload knows it.
     uploads: folder
       ? new ResumableUploads(limits, new UploadSpool(folder))
       : new ResumableUploads(limits, undefined, options.serverName ?? nameOfServer()),
@@ -278,7 +279,7 @@ function serviceOn(
   }
 }
 
-/** Folds each grid at most once at a time: a concurrent fold would find nothing to do. */
+/** Returns a function that flushes a grid, at most once at a time: a concurrent flush would find no rows. */
 function foldedOnce(store: Store): (fid: Fid) => Promise<void> {
   const running = new Map<string, Promise<void>>()
   return (fid) => {
@@ -289,7 +290,7 @@ function foldedOnce(store: Store): (fid: Fid) => Promise<void> {
   }
 }
 
-/** Work that no response waits for. What fails unexpectedly is logged. */
+/** Work that no response waits for. Unexpected errors are logged. */
 class Background {
   private readonly pending = new Set<Promise<void>>()
 

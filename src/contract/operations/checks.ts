@@ -1,3 +1,4 @@
+// Operations on checks of grids.
 import * as r from '../resources/index.ts'
 import type { Operation } from './operation.ts'
 import { data, none } from './shared.ts'

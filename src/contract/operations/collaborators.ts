@@ -1,3 +1,4 @@
+// Operations on the collaborators of a file.
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'

@@ -1,3 +1,4 @@
+// Operations on columns of grids.
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'

@@ -1,3 +1,4 @@
+// Operations on drafts.
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
@@ -16,7 +17,7 @@ export const draftsOperations = {
     result: r.Drafts,
   },
   'drafts.charts': {
-    summary: 'List the charts that show your drafts with a name, with images of them before and after',
+    summary: 'List the charts that show your drafts with this name, with images before and after',
     method: 'GET',
     path: '/v2/drafts/:id/charts',
     access: 'caller',
@@ -26,13 +27,13 @@ export const draftsOperations = {
     result: r.DraftCharts,
   },
   'drafts.delete': {
-    summary: 'Delete your drafts with a name',
+    summary: 'Delete your drafts with this name',
     method: 'DELETE',
     path: '/v2/drafts/:id',
     access: 'caller',
     agents: 'changes',
     query: s.object({
-      fid: s.optional(s.array(s.string(), { description: 'Only those of these grids. Default: all.' })),
+      fid: s.optional(s.array(s.string(), { description: 'Only drafts of these grids. Default: all.' })),
     }),
     body: none,
     status: 200,

@@ -1,3 +1,4 @@
+// Operations on extras.
 import * as r from '../resources/index.ts'
 import type { Operation } from './operation.ts'
 import { data } from './shared.ts'

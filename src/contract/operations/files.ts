@@ -1,3 +1,4 @@
+// Operations on files of all types.
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
@@ -128,7 +129,7 @@ export const filesOperations = {
     result: s.object({ path: s.string() }),
   },
   'files.sources': {
-    summary: 'Get the lineage of a plot or grid: its sources, and what was created from it',
+    summary: 'Get the lineage of a plot or grid: its sources, and the files created from it',
     method: 'GET',
     path: '/v2/files/:fid/sources',
     under: ['grids', 'plots'],

@@ -1,3 +1,4 @@
+// Operations on folders and file lists.
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
@@ -76,7 +77,7 @@ export const foldersOperations = {
     access: 'caller',
     agents: 'reads',
     query: s.object({
-      q: s.string({ description: 'The text that is searched for.' }),
+      q: s.string({ description: 'Text to search for.' }),
       page_size: pageQuery.page_size,
     }),
     body: none,

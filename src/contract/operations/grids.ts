@@ -1,3 +1,4 @@
+// Operations on grids and rows.
 import { uploadHeaders } from '../headers.ts'
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
@@ -85,7 +86,7 @@ export const gridsOperations = {
       sample: s.optional(
         s.integer({
           minimum: 0,
-          description: 'Number of rows to return at random, in their order. Not with json.',
+          description: 'Number of random rows to return, in grid order. Not with json.',
         }),
       ),
       where: whereField,
@@ -120,7 +121,7 @@ export const gridsOperations = {
     result: r.GridDescription,
   },
   'grids.diff': {
-    summary: 'Compare a grid with another one, or with an earlier version of it',
+    summary: 'Compare a grid with another grid, or with an earlier version',
     method: 'GET',
     path: '/v2/grids/:fid/diff',
     access: 'read',
@@ -133,35 +134,35 @@ export const gridsOperations = {
       base_version: s.optional(
         s.string({
           description:
-            'The version to compare with. Default: the one before; of another grid, its present one.',
+            'The version to compare with. Default: the previous one; for another grid, its current one.',
         }),
       ),
       key: s.optional(
         s.array(s.string(), {
           description:
-            'Columns by which rows are found. Default: the key of the grid. Empty or without one, rows are compared in order.',
+            'Key columns that match rows. Default: the key of the grid. Empty or without a key, rows are compared in order.',
         }),
       ),
       columns: s.optional(
         s.array(s.string(), { description: 'Compare only these columns. Default: all columns.' }),
       ),
-      ignore: s.optional(s.array(s.string(), { description: 'Columns that are not compared.' })),
+      ignore: s.optional(s.array(s.string(), { description: 'Columns to leave out.' })),
       tolerance: s.optional(
-        s.number({ minimum: 0, description: 'Numbers that differ by no more are the same. Default: 0.' }),
+        s.number({ minimum: 0, description: 'Numbers are equal up to this difference. Default: 0.' }),
       ),
       limit: s.optional(
-        s.integer({ minimum: 0, description: 'Rows that are listed, of up to 10,000. Default: 100.' }),
+        s.integer({ minimum: 0, description: 'Maximum number of rows to list, up to 10,000. Default: 100.' }),
       ),
       context: s.optional(
         s.boolean({
           description:
-            'Without a key: changed rows have a column more, also where it is the same, which says what they are about.',
+            'Without a key: add a column that identifies each changed row, even if its value is the same.',
         }),
       ),
       removed_first: s.optional(
         s.boolean({
           description:
-            'If there are more rows than the limit, list removed ones, then changed ones, then added ones.',
+            'If there are more rows than the limit, list removed rows first, then changed and added ones.',
         }),
       ),
     }),

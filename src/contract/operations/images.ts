@@ -1,3 +1,4 @@
+// Operation that draws figures.
 import * as r from '../resources/index.ts'
 import type { Operation } from './operation.ts'
 import { data, imageTypes } from './shared.ts'

@@ -1,7 +1,5 @@
-/**
- * The table of all API operations. Routes, the client, validation, the OpenAPI document and the
- * permission tests are derived from it.
- */
+// Table of all API operations. Routes, client, validation, OpenAPI document and permission tests are derived
+// from it.
 import type * as s from '../schema.ts'
 import { accountsOperations } from './accounts.ts'
 import { checksOperations } from './checks.ts'
@@ -52,17 +50,17 @@ export const operations = {
 export type Operations = typeof operations
 export type OperationName = keyof Operations
 
-/** The TypeScript type of an operation's response body. */
+/** TypeScript type of an operation's response body. */
 export type ResultOf<N extends OperationName> = Operations[N]['result'] extends s.Schema
   ? s.Static<Operations[N]['result']>
   : undefined
 
-/** The TypeScript type of an operation's query parameters. */
+/** TypeScript type of an operation's query parameters. */
 export type QueryOf<N extends OperationName> = Operations[N] extends { query: infer Q extends s.Schema }
   ? s.Static<Q>
   : Record<string, never>
 
-/** The JSON body of an operation as clients send it. */
+/** JSON body of an operation, as clients send it. */
 export type BodyOf<N extends OperationName> = Operations[N]['body'] extends {
   schema: infer S extends s.Schema
 }
@@ -71,42 +69,42 @@ export type BodyOf<N extends OperationName> = Operations[N]['body'] extends {
     ? s.Static<S>
     : Record<never, never>
 
-/** Names of the body's fields that an operation gets as unparsed bytes. */
+/** Names of body fields that an operation receives as unparsed bytes. */
 export type RawOf<N extends OperationName> = Operations[N]['body'] extends { raw?: readonly (infer R)[] }
   ? string extends R
     ? never
     : R
   : never
 
-/** The service's own headers of an operation, by name without prefix. */
+/** Gridline's own headers of an operation, by name without prefix. */
 export type HeadersOf<N extends OperationName> = Operations[N] extends {
   headers: infer H extends Record<string, s.Schema>
 }
   ? { [K in keyof H]?: s.Static<H[K]> }
   : Record<never, never>
 
-/** The path of an operation: `pathOf('grids.get', 'alice:1')` is `/v2/grids/alice:1`. */
-export function pathOf(name: OperationName, what?: string): string {
+/** Returns the path of an operation: `pathOf('grids.get', 'alice:1')` is `/v2/grids/alice:1`. */
+export function pathOf(name: OperationName, id?: string): string {
   const { path } = operations[name]
-  // Do not percent-encode the colon of a fid: clients look for it.
-  return what === undefined ? path : path.replace(/:\w+/, encodeURIComponent(what).replace('%3A', ':'))
+  // Do not percent-encode the colon of a fid: clients search for it.
+  return id === undefined ? path : path.replace(/:\w+/, encodeURIComponent(id).replace('%3A', ':'))
 }
 
-/** All paths of an operation, each with the filetype it is restricted to. */
+/** Returns all paths of an operation, each with the filetype that it is restricted to. */
 export function routesOf({
   path,
   under = [],
 }: Operation): { path: string; filetype: FileKind | undefined }[] {
   const [, version, resource, ...rest] = path.split('/')
-  return [resource, ...under].map((one) => ({
-    path: one === undefined ? path : ['', version, one, ...rest].join('/'),
-    filetype: resources[one as Resource],
+  return [resource, ...under].map((name) => ({
+    path: name === undefined ? path : ['', version, name, ...rest].join('/'),
+    filetype: resources[name as Resource],
   }))
 }
 
 export type FileKind = Exclude<(typeof resources)[Resource], undefined>
 
-/** The methods of an operation. */
+/** Returns the methods of an operation. */
 export function methodsOf({ method, synonym }: Operation): Method[] {
   return synonym ? [method, synonym] : [method]
 }

@@ -1,9 +1,10 @@
+// Type of an API operation.
 import type { LimitName } from '../limits.ts'
 import type * as s from '../schema.ts'
 
 /**
- * What an operation requires of the caller: nothing (`anyone`), an account (`caller`) or administrator
- * rights (`operator`). For an operation on a file: the access to that file (`service/access/policy.ts`).
+ * Requirement of an operation: none (`anyone`), an account (`caller`) or administrator rights (`operator`).
+ * For an operation on a file: access to that file (`service/access/policy.ts`).
  */
 export type Access = 'anyone' | 'caller' | 'operator' | FileAccess
 export type FileAccess = 'read' | 'collaborate' | 'write' | 'trash' | 'own'
@@ -22,9 +23,9 @@ export type Resource = keyof typeof resources
 
 export type Body =
   | { kind: 'none' }
-  /** `raw`: fields passed to the handler as unparsed bytes. `form`: form-encoded bodies are accepted too. */
+  /** `raw`: fields that the handler receives as unparsed bytes. `form`: form encoding is accepted too. */
   | { kind: 'json'; schema: s.ObjectSchema; form?: boolean; raw?: readonly string[]; limit: LimitName }
-  /** The bytes of a data file. With `json`, a JSON body with that schema is accepted too. */
+  /** Bytes of a data file. With `json`, a JSON body with that schema is accepted too. */
   | {
       kind: 'bytes'
       types: readonly string[]
@@ -36,37 +37,37 @@ export type Body =
 export interface Operation {
   summary: string
   method: Method
-  /** An alternative method with the same effect. */
+  /** Alternative method with the same effect. */
   synonym?: Method
-  /** `:fid` is a file id. The resource in the path restricts which filetype is found. */
+  /** Path. `:fid` is a file id. The resource in the path restricts the filetype. */
   path: string
-  /** Other resources that have the same route: `/v2/grids/:fid/trash` besides `/v2/files/:fid/trash`. */
+  /** Other resources with the same route: `/v2/grids/:fid/trash` besides `/v2/files/:fid/trash`. */
   under?: readonly Resource[]
   access: Access
   /**
-   * What the operation is to agents (`gridline mcp`): a tool that reads, one that only adds, one that changes or removes
-   * what is there, or none. An operation that returns or needs credentials, or that takes several requests, is none.
+   * Tool of agents (`gridline mcp`): one that reads, only adds, changes or removes data, or none. Operations
+   * that return or need credentials, or take several requests, are none.
    */
   agents: 'reads' | 'adds' | 'changes' | 'none'
-  /** Requires an account even if the access level alone does not. */
+  /** True if an account is required even though the access level does not say so. */
   account?: true
   query?: s.ObjectSchema
-  /** Takes `version` in the query: what it returns is that of an earlier version. See docs/versions.md. */
+  /** True if the query parameter `version` selects an earlier version. See docs/versions.md. */
   ofVersions?: true
-  /** Repeating a request changes nothing by itself: it needs no idempotency key. */
+  /** True if repeated requests have no further effect: no idempotency key is needed. */
   repeatable?: true
-  /** It has effects that cannot be rolled back: the header `Dry-Run` is refused. */
+  /** True for effects that cannot be rolled back: the header `Dry-Run` is refused. */
   lasts?: true
-  /** Headers of the service's own, without their prefix. */
+  /** Gridline's own headers, by name without prefix. */
   headers?: Record<string, s.Schema>
   body: Body
   status: 200 | 201 | 204
-  /** JSON Schema of the response body; `stream` for bytes with one of the media types in `produces`. */
+  /** JSON Schema of the response body; `stream`: bytes with a media type of `produces`. */
   result: s.Schema | 'stream' | 'none'
   /** Media types of a streamed response. Default: JSON. */
   produces?: readonly string[]
 }
 
-/** What the query parameter of operations with `ofVersions` is. */
+/** Description of the query parameter `version`. */
 export const VERSION =
-  'The version to read: a number, -1 (the one before the present one), a date or time, or the name of a kept version.'
+  'The version to read: a number, -1 (the previous one), a date or time, or the name of a kept version.'

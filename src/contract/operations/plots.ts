@@ -1,3 +1,4 @@
+// Operations on plots and the feed.
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
@@ -61,7 +62,7 @@ export const plotsOperations = {
     agents: 'reads',
     query: s.object({
       missing: s.optional(
-        s.boolean({ description: 'Add `missing`: what the plot shows and no longer finds, or null.' }),
+        s.boolean({ description: 'Add `missing`: data of the plot that no longer exists, or null.' }),
       ),
     }),
     body: none,

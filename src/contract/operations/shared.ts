@@ -1,16 +1,17 @@
+// Bodies, queries and formats that several operations share.
 import { compressions, fileFormats } from '../formats.ts'
 import { uploadHeaders } from '../headers.ts'
 import * as s from '../schema.ts'
 
 export const none = { kind: 'none' } as const
-/** A JSON body: with `raw`, those fields are passed on unparsed; with `form`, it may be form-encoded. */
-export const json = <S extends s.ObjectSchema>(schema: S, more: { form?: boolean } = {}) =>
-  ({ kind: 'json', schema, ...more, limit: 'small_body_bytes' }) as const
-/** A body that carries data or a figure. */
+/** Returns a JSON body; `form` also accepts form encoding. */
+export const json = <S extends s.ObjectSchema>(schema: S, options: { form?: boolean } = {}) =>
+  ({ kind: 'json', schema, ...options, limit: 'small_body_bytes' }) as const
+/** Returns a JSON body that carries data or a figure. Fields in `raw` stay unparsed. */
 export const data = <S extends s.ObjectSchema, const R extends readonly string[] = []>(
   schema: S,
-  more: { form?: boolean; raw?: R } = {},
-) => ({ kind: 'json', schema, ...more, limit: 'json_body_bytes' }) as const
+  options: { form?: boolean; raw?: R } = {},
+) => ({ kind: 'json', schema, ...options, limit: 'json_body_bytes' }) as const
 
 export const everywhere = ['grids', 'plots', 'folders', 'extras'] as const
 
@@ -40,7 +41,7 @@ export const pageQuery = {
   cursor: s.optional(s.string()),
 }
 
-/** Image sizes of `files.image`; any other name is answered with 400. */
+/** Image sizes of `files.image`. Other names are answered with 400. */
 export const imageNames = ['default', 'block-thumb', 'list-thumb'] as const
 
 export { type ImageFormat, imageFormats, imageTypes } from '../formats.ts'
@@ -56,14 +57,14 @@ export const plotContentQuery = {
 
 export const contentFormats = ['json', 'csv', 'tsv', 'ndjson'] as const
 
-/** The media types of content, but for JSON. */
+/** Media types of content, except JSON. */
 export const dataTypes = {
   csv: fileFormats.csv.mediaTypes[0],
   tsv: fileFormats.tsv.mediaTypes[0],
   ndjson: fileFormats.ndjson.mediaTypes[0],
 } as const satisfies Record<Exclude<(typeof contentFormats)[number], 'json'>, string>
 
-/** Media types accepted for upload. The actual file format is detected from the bytes. */
+/** Media types accepted for upload. The actual format is detected from the bytes. */
 export const uploadTypes: readonly string[] = [
   ...Object.values(fileFormats).flatMap(({ mediaTypes }) => mediaTypes),
   ...Object.values(compressions).flatMap(({ mediaTypes }) => mediaTypes),

@@ -1,3 +1,4 @@
+// Operations on teams.
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'

@@ -1,10 +1,11 @@
+// Operations of uploads in parts.
 import { uploadHeaders } from '../headers.ts'
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
 import { none } from './shared.ts'
 
-/** Uploads in parts, which go on after a broken connection. See docs/api.md#uploads-in-parts. */
+/** Uploads in parts, which can be resumed after a broken connection. See docs/api.md#uploads-in-parts. */
 export const uploadsOperations = {
   'uploads.create': {
     summary: 'Start a multipart upload',

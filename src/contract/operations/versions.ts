@@ -1,3 +1,4 @@
+// Operations on versions.
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
@@ -22,7 +23,7 @@ export const versionsOperations = {
     result: r.Versions,
   },
   'versions.revert': {
-    summary: 'Make an earlier version of a grid or plot the content of its next one',
+    summary: 'Restore an earlier version of a grid or plot, as a new version',
     method: 'POST',
     path: '/v2/files/:fid/revert',
     under,
@@ -33,7 +34,7 @@ export const versionsOperations = {
     result: r.Reverted,
   },
   'versions.keep': {
-    summary: 'Keep a version of a grid or plot: it does not expire, and all readers of the file may read it',
+    summary: 'Keep a version of a grid or plot: it does not expire, and everyone with read access can see it',
     method: 'POST',
     path: '/v2/files/:fid/keep',
     under,
@@ -44,13 +45,13 @@ export const versionsOperations = {
     result: r.Version,
   },
   'versions.forget': {
-    summary: 'Remove a version of a grid or plot permanently',
+    summary: 'Permanently remove a version of a grid or plot',
     method: 'DELETE',
     path: '/v2/files/:fid/versions',
     under,
     access: 'own',
     agents: 'none',
-    query: s.object({ version: s.string({ description: 'Its number, or another way to name it.' }) }),
+    query: s.object({ version: s.string({ description: 'Number or other reference of the version.' }) }),
     body: none,
     status: 200,
     result: r.VersionForgotten,

@@ -5,7 +5,7 @@ import { Timestamp } from './shared.ts'
 /** Scopes of API keys. See docs/api.md#keys. */
 export const scopeNames = ['read', 'write', 'admin'] as const
 
-/** A user as embedded in plots. Private fields are null for everybody else. See docs/api.md#users. */
+/** User as embedded in plots. Private fields are null for other callers. See docs/api.md#users. */
 export const UserSummary = s.object({
   username: s.string(),
   profile_url: s.string(),
@@ -67,7 +67,7 @@ export const TokenExchange = s.object({
 })
 
 export const LoginRedeem = s.object({
-  code: s.string({ description: 'The code that the browser was given.' }),
+  code: s.string({ description: 'The one-time code of the browser.' }),
   verifier: s.string({ description: 'The secret whose SHA-256, in Base64url, was the challenge.' }),
   name: s.optional(s.string({ description: 'Label of the key.' })),
 })
@@ -77,13 +77,13 @@ export const UserMeta = s.object({
   email: s.nullable(s.string()),
   is_admin: s.boolean(),
   date_joined: s.string(),
-  /** What the user may store; null without a limit. */
+  /** Quota of the user; null for no limit. */
   quota: s.object({
     files: s.nullable(s.integer()),
     rows: s.nullable(s.integer()),
     bytes: s.nullable(s.integer()),
   }),
-  /** What the user stores; null where there is no limit. Files count also in the trash. */
+  /** Usage; null without a limit. Files in the trash count too. */
   used: s.object({ files: s.integer(), rows: s.nullable(s.integer()), bytes: s.nullable(s.integer()) }),
 })
 export type UserMeta = s.Static<typeof UserMeta>

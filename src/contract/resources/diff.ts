@@ -1,4 +1,4 @@
-/** What differs between two grids, or two versions of one. See docs/diff.md. */
+/** Differences between two grids, or between two versions of a grid. See docs/diff.md. */
 import * as s from '../schema.ts'
 import { columnTypes } from './grids.ts'
 
@@ -16,23 +16,23 @@ export const columnChanges = ['added', 'removed', 'renamed', 'retyped', 'moved',
 export const DiffColumn = s.object({
   change: s.enumOf(columnChanges, {
     description:
-      'The first of these that holds: added, removed, renamed, retyped (its type is another one), moved (it has another place), values (its name, type and place are the same).',
+      'The first of these that applies: added, removed, renamed, retyped (the type changed), moved (the position changed), values (only values changed).',
   }),
   name_before: s.nullable(s.string({ description: 'null: added.' })),
   name_after: s.nullable(s.string({ description: 'null: removed.' })),
   type_before: s.nullable(s.enumOf(columnTypes)),
   type_after: s.nullable(s.enumOf(columnTypes)),
-  cells_changed: s.integer({ description: 'Cells of changed rows that differ.' }),
+  cells_changed: s.integer({ description: 'Number of different cells in changed rows.' }),
 })
 export type DiffColumn = s.Static<typeof DiffColumn>
 
 const values = s.nullable(s.record(s.anything() as s.Schema<DiffValue>))
 
-/** A row that differs: of a changed one, its key or `context`, and what differs; otherwise all of its values. */
+/** Row that differs. For a changed row: its key or `context`, and the changed values; else all values. */
 export const DiffRow = s.object({
   change: s.enumOf(['added', 'removed', 'changed']),
-  row_before: s.nullable(s.integer({ description: 'Its number from 1; null: added.' })),
-  row_after: s.nullable(s.integer({ description: 'Its number from 1; null: removed.' })),
+  row_before: s.nullable(s.integer({ description: 'Row number, from 1; null: added.' })),
+  row_after: s.nullable(s.integer({ description: 'Row number, from 1; null: removed.' })),
   before: values,
   after: values,
 })
@@ -44,7 +44,8 @@ export const GridDiff = s.object({
   key: s.array(s.string(), { description: 'Empty: rows were compared in order.' }),
   context: s.optional(
     s.array(s.string(), {
-      description: 'With `context`: the columns whose values changed rows have also where they are the same.',
+      description:
+        'With `context`: the columns that identify changed rows; their values are listed even if they are the same.',
     }),
   ),
   unique: s.optional(
@@ -53,7 +54,7 @@ export const GridDiff = s.object({
     }),
   ),
   is_reordered: s.optional(
-    s.boolean({ description: 'With a key: rows that are the same have another order. No difference.' }),
+    s.boolean({ description: 'With a key: the order of rows changed. This does not count as a difference.' }),
   ),
   is_same: s.boolean(),
   rows_added: s.integer(),

@@ -39,11 +39,11 @@ export const meta = {
   source_tag: s.optional(
     s.nullable(s.string({ description: 'The Source-Tag of the upload, if the file has not changed since.' })),
   ),
-  /** Parts of the change that were ignored. */
+  /** Ignored parts of the change. */
   warnings: s.optional(s.array(s.string())),
 }
 
-/** Read-only fields that clients may send in an update. They are ignored and named in `warnings`. */
+/** Read-only fields that clients may send in an update. They are ignored, and named in `warnings`. */
 export const readOnlyFields: ReadonlySet<string> = new Set([
   ...Object.keys(meta),
   'cols',
@@ -66,7 +66,7 @@ export const Page = s.object({
   count: s.nullable(
     s.integer({
       description:
-        'Files on all pages, in lists of one owner, null beyond 1,000 files of somebody else; else files on this page.',
+        'In lists of one owner: files on all pages; null above 1,000 files of another user. In other lists: files on this page.',
     }),
   ),
   next: s.nullable(s.string()),
@@ -78,7 +78,7 @@ export type FolderMeta = s.Static<typeof FolderMeta>
 
 export const Created = <T extends s.Schema>(file: T) => s.object({ file, warnings: s.array(s.string()) })
 
-/** Writable metadata. Fields that are not given stay unchanged. */
+/** Writable metadata. Missing fields keep their values. */
 export const writable = {
   ...placed,
   is_theme: s.optional(s.nullable(s.boolean())),
@@ -123,7 +123,7 @@ export const FolderCreate = s.object({
   world_readable: s.optional(s.boolean()),
 })
 
-/** The type of a file for people: the API says `fold`. */
+/** Returns the name of a filetype for people: `folder` for the API's `fold`. */
 export function filetypeName(filetype: string): string {
   return filetype === 'fold' ? 'folder' : filetype
 }

@@ -28,16 +28,14 @@ export const GridMeta = s.object({
   version: s.integer({ description: 'The version of the content, from 1.' }),
   cols: s.array(ColumnMeta, { description: 'In column order.' }),
   row_count: s.integer({ description: 'Rows of the longest column.' }),
-  draft: s.optional(s.string({ description: 'The draft whose content this is; its version is 0.' })),
-  primary_key: s.nullable(
-    s.array(s.string(), { description: 'The columns whose values tell rows apart; null without a key.' }),
-  ),
+  draft: s.optional(s.string({ description: 'Name of the draft with this content; its version is 0.' })),
+  primary_key: s.nullable(s.array(s.string(), { description: 'The key columns; null without a key.' })),
   source_fid: s.optional(s.nullable(s.string())),
   source_url: s.optional(s.nullable(s.string())),
 })
 export type GridMeta = s.Static<typeof GridMeta>
 
-/** A number, a text of up to 200 characters, or null. */
+/** Number, text of up to 200 characters, or null. */
 const scalar = s.anything()
 
 export const ColumnDescription = s.object({
@@ -54,11 +52,11 @@ export const ColumnDescription = s.object({
   mean: s.nullable(s.number()),
   quantiles_are_exact: s.boolean({
     description:
-      'Whether the quantiles are of all values. Of more than 10,000, they are estimated from a sample.',
+      'Whether the quantiles are computed from all values. Above 10,000, they are estimated from a sample.',
   }),
   quantiles: s.nullable(
     s.array(s.number(), {
-      description: 'The 25 %, 50 % and 75 % quantiles; of a sample of 10,000 values if there are more.',
+      description: 'The 25 %, 50 % and 75 % quantiles; from a sample of 10,000 values if there are more.',
     }),
   ),
   ascending: s.nullable(
@@ -68,7 +66,7 @@ export const ColumnDescription = s.object({
     }),
   ),
   trend: s.array(s.nullable(s.number()), {
-    description: 'Means of up to 24 runs of rows, in the order of the rows. Empty for texts.',
+    description: 'Means of up to 24 consecutive row ranges, in row order. Empty for texts.',
   }),
 })
 export type ColumnDescription = s.Static<typeof ColumnDescription>
@@ -86,10 +84,10 @@ const uploadActions = ['created', 'replaced', 'appended', 'updated', 'unchanged'
 
 export type UploadAction = (typeof uploadActions)[number]
 
-/** What became of rows that were found by their key. */
+/** Counts of upserted rows. */
 const byKey = {
   rows_updated: s.optional(s.integer({ description: 'With a key: rows whose values changed.' })),
-  rows_unchanged: s.optional(s.integer({ description: 'With a key: rows that were as they are.' })),
+  rows_unchanged: s.optional(s.integer({ description: 'With a key: rows whose values did not change.' })),
   rows_removed: s.optional(s.integer({ description: 'With Delete-Missing: rows that the file lacks.' })),
 }
 
@@ -104,17 +102,17 @@ export const Uploaded = <T extends s.Schema>(file: T) =>
       }),
     ),
     version: s.optional(
-      s.integer({ description: 'The version that has the upload; the file may have a later one already.' }),
+      s.integer({ description: 'The version with the upload. The file may already have a later one.' }),
     ),
     rows_added: s.optional(s.integer({ description: 'With a key: rows that were appended.' })),
     ...byKey,
     checks: s.optional(CheckReport),
   })
 
-/** An upload in parts; at its end with what `grids.upload` returns. */
+/** State of an upload in parts. At the end, it includes the result of `grids.upload`. */
 export const UploadState = s.object({
   id: s.string(),
-  received: s.integer({ description: 'Bytes that have arrived: where the next part begins.' }),
+  received: s.integer({ description: 'Bytes received so far: the offset of the next part.' }),
   file: s.optional(s.union(GridMeta, FolderMeta)),
   warnings: s.optional(s.array(s.string())),
   action: s.optional(s.enumOf(uploadActions)),
@@ -162,7 +160,7 @@ export const RowsAppended = s.object({
   rows_added: s.integer(),
   ...byKey,
   row_count: s.integer(),
-  version: s.optional(s.integer({ description: 'The version of the grid that has the rows.' })),
+  version: s.optional(s.integer({ description: 'The version of the grid with the rows.' })),
   warnings: s.array(s.string()),
   checks: s.optional(CheckReport),
 })
@@ -181,6 +179,6 @@ export const ColumnsUpdate = s.object({
 
 export const ColumnsWritten = s.object({
   cols: s.array(ColumnMeta),
-  version: s.integer({ description: 'The version of the grid that has the columns.' }),
+  version: s.integer({ description: 'The version of the grid with the columns.' }),
 })
 export type ColumnsWritten = s.Static<typeof ColumnsWritten>

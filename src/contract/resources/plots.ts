@@ -5,7 +5,7 @@ import { UserSummary } from './accounts.ts'
 import { meta, writable } from './files.ts'
 import { placed } from './shared.ts'
 
-/** A plotly.js figure. See docs/api.md#plots. */
+/** Figure of plotly.js. See docs/api.md#plots. */
 export const Figure = s.object({
   data: s.optional(s.array(s.record(s.anything()))),
   layout: s.optional(s.record(s.anything())),
@@ -31,14 +31,14 @@ export const PlotMeta = s.object({
   missing: s.optional(
     s.nullable(
       s.string({
-        description: 'What the plot shows and no longer finds, such as a column. Only if asked for.',
+        description: 'Data of the plot that no longer exists, such as a column. Only on request.',
       }),
     ),
   ),
 })
 export type PlotMeta = s.Static<typeof PlotMeta>
 
-/** One page of plots. See docs/api.md#paging. */
+/** Page of plots. See docs/api.md#paging. */
 export const PlotPage = s.object({
   results: s.array(PlotMeta),
   next: s.nullable(s.string()),
@@ -57,7 +57,7 @@ export const PlotCreate = s.object({
   on_conflict: s.optional(
     s.enumOf(['fail', 'rename', 'replace'], {
       description:
-        'What to do if the name is taken: `fail` (409; the default), `rename` (to `chart (1)`), `replace` (the figure of the plot of that name; it keeps its fid, its link and its access).',
+        'What to do if the name is taken: `fail` (409; the default), `rename` (to `chart (1)`), `replace` (replaces the figure of that plot, which keeps its fid, link and access).',
     }),
   ),
   ...placed,

@@ -1,4 +1,4 @@
-/** Parts that several resources have. */
+/** Fields that several resources share. */
 import * as s from '../schema.ts'
 
 export const Timestamp = s.string({ format: 'date-time' })
@@ -12,7 +12,7 @@ export const Parent = {
 
 const Metadata = s.union(s.record(s.anything()), s.string())
 
-/** Fields that grids and plots are created with, and that an update can change. */
+/** Fields accepted when a grid or plot is created or updated. */
 export const placed = {
   filename: s.optional(s.string()),
   ...Parent,

@@ -1,7 +1,7 @@
 /** Collaborators and teams. See docs/api.md#collaborators. */
 import * as s from '../schema.ts'
 
-/** A collaborator: a user, an invited e-mail address or a team. See docs/api.md#collaborators. */
+/** Collaborator: a user, an invited e-mail address or a team. See docs/api.md#collaborators. */
 export const Collaborator = s.object({
   type: s.optional(s.enumOf(['email', 'team'])),
   username: s.optional(s.string()),
@@ -34,7 +34,7 @@ export const CollaboratorsChanged = s.object({
   emails_sent: s.integer(),
   warnings: s.array(s.string()),
   remaining_access: s.optional(
-    s.array(s.string(), { description: 'Who can still open the file, and why, of those who were removed.' }),
+    s.array(s.string(), { description: 'Removed users who can still open the file, and why.' }),
   ),
 })
 export type CollaboratorsChanged = s.Static<typeof CollaboratorsChanged>

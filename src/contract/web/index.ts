@@ -1,26 +1,26 @@
+// Pages of the service, and the files that they load.
 import { imageFormats } from '../operations/index.ts'
 
 /**
- * The addresses outside of the API: what people open in a browser, and what pages load. Router, headers, their test and
- * the table in docs/api.md#pages follow from it.
+ * URL outside of the API: pages for browsers, and what they load. Router, headers, their test and the table
+ * in docs/api.md#pages are derived from it.
  */
 export interface WebRoute {
   method: 'GET' | 'POST'
-  /** `:user` is a username, `:id` the number of a file; what follows them is an ending. */
+  /** Path. `:user` is a username, `:id` the number of a file; an extension may follow. */
   path: string
-  /** Further spellings of the same address. */
+  /** Alternative paths. */
   also?: readonly string[]
   summary: string
-  /**
-   * `anyone`; `reader`: who may read the file, also by its share key (404 for others); `caller`: who is signed in.
-   */
+  /** `reader`: anyone with read access, also by share key (others get 404). `caller`: signed-in users. */
   access: 'anyone' | 'reader' | 'caller'
   /**
-   * The security headers. `page`: HTML that runs scripts of this server only and is shown in no frame. `frame`: a chart,
-   * drawn in an opaque origin. `data`: runs nothing, opened on its own. `asset`: kept by browsers, read in any origin.
+   * Security headers of the response. `page`: HTML that runs only scripts of this server and cannot be
+   * framed. `frame`: a chart in an opaque origin. `data`: opened on its own, runs nothing. `asset`: cached by
+   * browsers, readable by any origin.
    */
   answers: 'page' | 'frame' | 'data' | 'asset'
-  /** Loaded by pages of this server: not in docs/api.md. */
+  /** True for URLs that only pages of this server load. They are not in docs/api.md. */
   isInternal?: true
 }
 
@@ -29,21 +29,21 @@ export const webRoutes = {
     method: 'GET',
     path: '/',
     summary:
-      'the start page: recent files and what is shared, and public charts. Query: `q`, which is searched for in the names of your files and of their columns',
+      'the start page: recent and shared files, and public charts. Query: `q` searches the names of your files and of their columns',
     access: 'anyone',
     answers: 'page',
   },
   connect: {
     method: 'GET',
     path: '/connect',
-    summary: 'how clients are connected to this server',
+    summary: 'how to connect clients to this server',
     access: 'anyone',
     answers: 'page',
   },
   user: {
     method: 'GET',
     path: '/~:user',
-    summary: 'the files of a user that the reader may see. Query: `view=pictures`',
+    summary: 'the visible files of a user. Query: `view=pictures`',
     access: 'anyone',
     answers: 'page',
   },
@@ -59,7 +59,7 @@ export const webRoutes = {
     method: 'GET',
     path: '/~:user/:id.embed',
     summary:
-      'the chart alone, for an `<iframe>`. Query: `share_key`; `theme`: `light` (default), `dark` or `auto`; `width` and `height` in pixels; `modebar=false`; `title=false`, where the page around it has the title; `link=true`',
+      'the chart alone, for an `<iframe>`. Query: `share_key`; `theme`: `light` (default), `dark` or `auto`; `width` and `height` in pixels; `modebar=false`; `title=false`, if the surrounding page shows the title; `link=true`',
     access: 'reader',
     answers: 'frame',
   },
@@ -82,14 +82,14 @@ export const webRoutes = {
     path: `/~:user/:id.${imageFormats[0]}`,
     also: [...imageFormats.slice(1), 'jpg'].map((format) => `/~:user/:id.${format}`),
     summary:
-      'an [image](#images); with `download`, browsers save it; with a `signature` of `drafts.charts`, for anyone with the link',
+      'an [image](#images); with `download`, browsers save it; with a `signature` of `drafts.charts`, anyone with the link can read it',
     access: 'reader',
     answers: 'data',
   },
   state: {
     method: 'GET',
     path: '/~:user/:id.state',
-    summary: 'the state of what a chart shows, which changes with its figure and data',
+    summary: 'the fingerprint of the figure and data of a chart',
     access: 'reader',
     answers: 'data',
     isInternal: true,
@@ -97,7 +97,7 @@ export const webRoutes = {
   events: {
     method: 'GET',
     path: '/~:user/:id.events',
-    summary: 'the states of a chart as server-sent events',
+    summary: 'the fingerprints of a chart as server-sent events',
     access: 'reader',
     answers: 'data',
     isInternal: true,
@@ -120,7 +120,7 @@ export const webRoutes = {
   signInForm: {
     method: 'GET',
     path: '/signin',
-    summary: 'the form for username and API key; signs in with a link of `sessions.create`',
+    summary: 'the form for username and API key; also signs in with a link of `sessions.create`',
     access: 'anyone',
     answers: 'page',
   },
@@ -128,14 +128,14 @@ export const webRoutes = {
     method: 'GET',
     path: '/signin/oidc',
     summary:
-      'leads to the identity provider of `serve --oidc-issuer`. Query: `next`, the path to show afterwards',
+      'redirects to the identity provider of `serve --oidc-issuer`. Query: `next`, the path to show afterwards',
     access: 'anyone',
     answers: 'page',
   },
   signInReturn: {
     method: 'GET',
     path: '/signin/oidc/return',
-    summary: 'where the identity provider leads back to: signs in',
+    summary: 'the redirect URI of the identity provider: signs in',
     access: 'anyone',
     answers: 'page',
   },
@@ -163,7 +163,7 @@ export const webRoutes = {
   authorize: {
     method: 'POST',
     path: '/authorize',
-    summary: 'allows it',
+    summary: 'allows the login',
     access: 'caller',
     answers: 'page',
   },
@@ -178,7 +178,7 @@ export const webRoutes = {
   preview: {
     method: 'GET',
     path: '/newchart/preview',
-    summary: 'an empty chart that draws what the page around it sends',
+    summary: 'an empty chart that draws the figure sent by the surrounding page',
     access: 'anyone',
     answers: 'frame',
     isInternal: true,
@@ -186,7 +186,7 @@ export const webRoutes = {
   external: {
     method: 'POST',
     path: '/external',
-    summary: 'the form of earlier versions; nothing is stored before the reader confirms',
+    summary: 'the share button of earlier plotly.js versions; nothing is stored before the reader confirms',
     access: 'anyone',
     answers: 'page',
   },

@@ -1,3 +1,4 @@
+// Decides who may see and change a file: roles, permissions and access checks.
 import { timingSafeEqual } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, ROOT } from '../../contract/fid.ts'
@@ -16,31 +17,31 @@ import type { Grant } from '../store/aggregates/sharing.ts'
 import type { Readers } from '../store/store.ts'
 import { isAllowed, type Role, type State } from './policy.ts'
 
-/** The authenticated user and what their API key permits. */
+/** Authenticated user, and the permissions of their API key. */
 export interface Caller {
   username: string
   scopes: ReadonlySet<string>
   isAdmin: boolean
-  /** Hash of the API key in use, also of the one that opened the session; undefined without one. */
+  /** Hash of the API key in use, or of the key that opened the session; undefined without a key. */
   keyHash?: string
-  /** Hash under which the session or key in use is stored; undefined without one. */
+  /** Hash under which the session or key in use is stored; undefined without credentials. */
   credential?: string
-  /** Expiry time of the session or key, in ms since 1970; null for never. */
+  /** Expiry of the session or key, in ms since 1970; null for never. */
   expiresAt: number | null
 }
 
-/** Whose permissions apply: the caller and the share key of the request. */
+/** Subject of an access check: the caller and the share key of the request. */
 export interface Principal {
   caller: Caller | undefined
   /** The `share_key` query parameter. */
   shareKey?: string
-  /** The version of the file that is asked for, as in the `version` query parameter. */
+  /** Requested version of the file, as in the `version` query parameter. */
   version?: string
-  /** Whether the client has disconnected. */
+  /** Returns whether the client has disconnected. */
   gone?: () => boolean
 }
 
-/** The principal used to read a plot's grids: a plot shows whatever its owner may read. */
+/** Returns the principal that reads the grids of a plot: a plot shows all data that its owner may read. */
 export function asOwner(username: string): Principal {
   return { caller: { username, scopes: new Set(['read']), isAdmin: false, expiresAt: null } }
 }
@@ -48,39 +49,39 @@ export function asOwner(username: string): Principal {
 /** The value of `current_user_permission` in the API. */
 export type Permission = FileMeta['current_user_permission']
 
-/** The access that each of them is, from the highest. */
+/** Access that each permission grants, highest first. */
 const permissions: Record<Permission, FileAccess> = { admin: 'own', write: 'write', read: 'read' }
 
-/** A file the caller may see, with their roles and permission. */
+/** File that the principal may see, with their roles and permission. */
 export interface AuthorizedFile {
   file: FileRow
   state: State
-  /** The folders above it, the nearest first, up to one that they may not see. */
+  /** Returns the ancestor folders, nearest first, up to the first that the principal may not see. */
   above: () => readonly FolderRow[]
   roles: ReadonlySet<Role>
   permission: Permission
 }
 
-/** The access an operation requires, and the filetype it is restricted to. */
+/** Access that an operation requires, and the filetype that it is restricted to. */
 interface Wanted {
   access: FileAccess
   filetype?: FileKind
 }
 
-/** A file with the folders above it, the nearest first, and the grants on any of them. */
+/** File with its ancestor folders, nearest first, and all grants on them. */
 interface Surroundings<F> {
   file: F
   above: readonly FolderRow[]
   grants: readonly Grant[]
 }
 
-/** What decides on the roles on a file or folder. */
+/** Fields of a file or folder that decide who has which role. */
 type Guarded = Pick<
   FileRow,
   'owner' | 'idlocal' | 'world_readable' | 'share_key' | 'trashed_at' | 'removed_at'
 >
 
-/** The roles that `principal` has on a file. */
+/** Returns the roles of `principal` on a file. */
 function rolesOf({ file, above, grants }: Surroundings<Guarded>, { caller, shareKey }: Principal): Set<Role> {
   if (caller?.username === file.owner) return new Set(['owner'])
   const roles = new Set<Role>()
@@ -95,42 +96,46 @@ function rolesOf({ file, above, grants }: Surroundings<Guarded>, { caller, share
   return roles
 }
 
-/** The roles of a collaborator. `folder_writer` only if the grant is on a folder. */
+/** Roles of a collaborator. `folder_writer` requires a grant on a folder. */
 const GRANTED: Record<Grant['may_write'], readonly Role[]> = {
   0: ['reader'],
   1: ['reader', 'writer', 'folder_writer'],
 }
 
+/** Adds the roles of a grant. `onFolder`: the grant is on an ancestor folder. */
 function addGrant(roles: Set<Role>, { may_write }: Grant, onFolder: boolean): void {
   for (const role of GRANTED[may_write]) if (onFolder || role !== 'folder_writer') roles.add(role)
 }
 
+/** Compares two secrets in constant time. */
 function same(a: string, b: string): boolean {
-  const [one, other] = [Buffer.from(a), Buffer.from(b)]
-  return one.length === other.length && timingSafeEqual(one, other)
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
 }
 
+/** Returns the highest permission of the roles. */
 function permissionOf(roles: ReadonlySet<Role>, state: State): Permission {
-  const all = Object.entries(permissions) as [Permission, FileAccess][]
-  return all.find(([, access]) => isAllowed(access, state, roles))?.[0] ?? 'read'
+  const candidates = Object.entries(permissions) as [Permission, FileAccess][]
+  return candidates.find(([, access]) => isAllowed(access, state, roles))?.[0] ?? 'read'
 }
 
-/** The state and the roles of a file; undefined if `principal` may not read it. */
+/** Returns state and roles of a file; undefined if `principal` may not read it. */
 function readable(
-  around: Surroundings<Guarded>,
+  context: Surroundings<Guarded>,
   principal: Principal,
 ): { state: State; roles: Set<Role> } | undefined {
-  const state = stateIn(around.file, around.above)
+  const state = stateIn(context.file, context.above)
   if (state === 'gone') return undefined
-  const roles = rolesOf(around, principal)
+  const roles = rolesOf(context, principal)
   return isAllowed('read', state, roles) ? { state, roles } : undefined
 }
 
-function admitted(around: Surroundings<FileRow>, principal: Principal): AuthorizedFile | undefined {
-  const found = readable(around, principal)
-  if (!found) return undefined
-  const { file, above, grants } = around
-  const { state, roles } = found
+/** Returns the file with roles and permission; undefined if `principal` may not read it. */
+function admitted(context: Surroundings<FileRow>, principal: Principal): AuthorizedFile | undefined {
+  const access = readable(context, principal)
+  if (!access) return undefined
+  const { file, above, grants } = context
+  const { state, roles } = access
   return {
     file,
     state,
@@ -147,27 +152,27 @@ function admitted(around: Surroundings<FileRow>, principal: Principal): Authoriz
 }
 
 /**
- * Returns each file with roles and permission, or undefined if `principal` may not read it. Two statements for up to
- * 100 owners: folders, and grants.
+ * Returns each file with roles and permission, or undefined if `principal` may not read it. Runs two queries
+ * per 100 owners: ancestor folders and grants.
  */
 export async function visibleFiles(
   readers: Readers,
   files: readonly (FileRow | undefined)[],
   principal: Principal,
 ): Promise<(AuthorizedFile | undefined)[]> {
-  const there = files.filter((file) => file !== undefined)
-  const above = await readers.folders.aboveAll(there)
-  const grants = await grantsOn(readers, there, above, principal.caller)
-  const found = new Map(
-    there.map((file, k) => [
+  const existing = files.filter((file) => file !== undefined)
+  const above = await readers.folders.aboveAll(existing)
+  const grants = await grantsOn(readers, existing, above, principal.caller)
+  const visible = new Map(
+    existing.map((file, k) => [
       file,
       admitted({ file, above: above[k], grants: grants.get(file.owner) ?? [] }, principal),
     ]),
   )
-  return files.map((file) => file && found.get(file))
+  return files.map((file) => file && visible.get(file))
 }
 
-/** What the caller was granted on files of others and the folders above them, by owner. */
+/** Returns the caller's grants on files of other users and on their ancestor folders, by owner. */
 async function grantsOn(
   { sharing }: Readers,
   files: readonly FileRow[],
@@ -177,9 +182,9 @@ async function grantsOn(
   const ids = new Map<string, Set<number>>()
   for (const [k, { owner, idlocal }] of files.entries()) {
     if (!caller || owner === caller.username) continue
-    const own = ids.get(owner) ?? new Set()
-    for (const id of [idlocal, ...above[k].map((folder) => folder.idlocal)]) own.add(id)
-    ids.set(owner, own)
+    const ownerIds = ids.get(owner) ?? new Set()
+    for (const id of [idlocal, ...above[k].map((folder) => folder.idlocal)]) ownerIds.add(id)
+    ids.set(owner, ownerIds)
   }
   return ids.size === 0 ? new Map() : sharing.grantsOn(caller!.username, ids)
 }
@@ -193,7 +198,7 @@ export async function visibleFile(
   return (await visibleFiles(readers, [file], principal))[0]
 }
 
-/** Like `known`, but looks the file up by its id. */
+/** Loads a file by its id. Returns undefined if it is missing or `principal` may not read it. */
 export async function visibleFileById(
   readers: Readers,
   fid: Fid,
@@ -204,7 +209,7 @@ export async function visibleFileById(
 
 /**
  * Returns the file if `principal` has the required access. Throws `not_found` both for missing and for
- * unreadable files, so that existence never leaks.
+ * unreadable files, so that nobody learns of their existence.
  */
 export async function authorize(
   readers: Readers,
@@ -212,27 +217,27 @@ export async function authorize(
   principal: Principal,
   { access, filetype }: Wanted,
 ): Promise<AuthorizedFile> {
-  const found =
+  const visible =
     filetype && file?.filetype !== filetype ? undefined : await visibleFile(readers, file, principal)
-  if (!found) throw notFound(filetype)
-  if (isAllowed(access, found.state, found.roles)) return found
+  if (!visible) throw notFound(filetype)
+  if (isAllowed(access, visible.state, visible.roles)) return visible
   throw accessDenied(principal.caller, access)
 }
 
-/** Whether `principal` may change a file. */
+/** Returns whether `principal` may change a file. */
 export async function mayWrite(readers: Readers, file: FileRow, principal: Principal): Promise<boolean> {
-  const found = await visibleFile(readers, file, principal)
-  return found !== undefined && isAllowed('write', found.state, found.roles)
+  const visible = await visibleFile(readers, file, principal)
+  return visible !== undefined && isAllowed('write', visible.state, visible.roles)
 }
 
-/** An operation on the file in the path of a request. */
+/** Operation on the file in the path of a request. */
 export interface FileRequest extends Principal {
   operation: OperationName
   fid: Fid
   filetype: FileKind | undefined
 }
 
-/** Returns the file in the request path; throws unless the caller has the access the operation requires. */
+/** Returns the file in the request path. Throws unless the caller has the required access. */
 export async function authorizeCall(readers: Readers, call: FileRequest): Promise<AuthorizedFile> {
   const { access } = operations[call.operation] as Operation
   const { owner, idlocal } = call.fid
@@ -247,7 +252,7 @@ export async function authorizeCall(readers: Readers, call: FileRequest): Promis
 }
 
 /**
- * Authorizes replaying the stored result of an idempotent write. The file's owner always may; others must
+ * Authorizes a replay of the stored result of an idempotent write. The file's owner always may; others must
  * still be able to read the file. Throws `not_found` otherwise.
  */
 export async function checkReplay(
@@ -260,6 +265,7 @@ export async function checkReplay(
   if (!(await visibleFile(readers, file, principal))) throw notFound()
 }
 
+/** Returns the error for a file that the caller can read, but without the required access. */
 export function accessDenied(caller: Caller | undefined, access: FileAccess): Problem {
   if (!caller) return new Problem('unauthenticated', 'this requires an account')
   const why: Record<FileAccess, string> = {
@@ -274,6 +280,7 @@ export function accessDenied(caller: Caller | undefined, access: FileAccess): Pr
   })
 }
 
+/** Returns the error both for missing and for unreadable files. */
 export function notFound(filetype?: FileKind): Problem {
   return new Problem(
     'not_found',
@@ -281,9 +288,7 @@ export function notFound(filetype?: FileKind): Problem {
   )
 }
 
-/**
- * What the caller may see in lists of files of an owner. `folder`: of the files in it, instead of all files.
- */
+/** Returns the files of an owner that the caller may see in lists. `folder`: only files in this folder. */
 export async function viewerOf(
   readers: Readers,
   owner: string,
@@ -291,7 +296,7 @@ export async function viewerOf(
   folder?: Pick<AuthorizedFile, 'roles'> | 'home',
 ): Promise<Viewer> {
   if (caller?.username === owner) return OWNER
-  // Who was granted a folder, or one above it, sees all that is in it.
+  // A grant on a folder, or on an ancestor of it, covers all its content.
   if (folder !== undefined && folder !== 'home' && folder.roles.has('reader')) return OWNER
   const names = caller ? await readers.sharing.namesOf(caller.username) : []
   if (folder !== undefined || names.length === 0) return { seesAll: false, names, folders: [] }

@@ -1,10 +1,8 @@
+// Access policy: what each role may do.
 import type { FileAccess } from '../../contract/operations/index.ts'
 import type { FileUpdate } from '../../contract/resources/index.ts'
 
-/**
- * A role of a caller on a file. A caller may have several. The tables below define what each role may do;
- * see docs/api.md#conventions.
- */
+/** Role of a caller on a file. A caller may have several roles. See docs/api.md#conventions. */
 export type Role =
   | 'owner'
   /** Collaborator with write access to the file or to a folder above it. */
@@ -13,14 +11,14 @@ export type Role =
   | 'reader'
   /** Collaborator with write access to a folder above the file. */
   | 'folder_writer'
-  /** Sent the file's share key. */
+  /** Anyone with the file's share key. */
   | 'key_holder'
   /** Anyone, if the file is world-readable. */
   | 'anyone'
 
 export type State = 'active' | 'trashed'
 
-/** Who has a role. A new one does not compile without. Who may write to a folder above is a writer as well. */
+/** Kind of each role; a missing role is a compile error. `folder_writer` always comes with `writer`. */
 const kinds: Record<Role, 'collaborator' | 'guest' | 'above'> = {
   owner: 'collaborator',
   writer: 'collaborator',
@@ -29,12 +27,12 @@ const kinds: Record<Role, 'collaborator' | 'guest' | 'above'> = {
   key_holder: 'guest',
   anyone: 'guest',
 }
-const rolesOf = (...wanted: string[]): Role[] =>
-  (Object.keys(kinds) as Role[]).filter((role) => wanted.includes(kinds[role]))
+const rolesOf = (...roleKinds: string[]): Role[] =>
+  (Object.keys(kinds) as Role[]).filter((role) => roleKinds.includes(kinds[role]))
 const everybody: readonly Role[] = rolesOf('collaborator', 'guest')
 const collaborators: readonly Role[] = rolesOf('collaborator')
 
-/** Access → file state → roles that have it. Trashed files are hidden from key holders and the public. */
+/** Access → file state → roles that have it. Key holders and the public cannot see trashed files. */
 export const policy: Record<FileAccess, Record<State, readonly Role[]>> = {
   read: { active: everybody, trashed: collaborators },
   collaborate: { active: collaborators, trashed: collaborators },
@@ -43,7 +41,7 @@ export const policy: Record<FileAccess, Record<State, readonly Role[]>> = {
   own: { active: ['owner'], trashed: ['owner'] },
 }
 
-/** The access required to change each field, in addition to `write` on the file. */
+/** Access required to change each field, in addition to `write` on the file. */
 export const fieldAccess: Record<keyof FileUpdate, FileAccess> = {
   filename: 'write',
   parent: 'own',

@@ -1,3 +1,4 @@
+// Users, API keys and quotas.
 import { randomBytes } from 'node:crypto'
 import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -7,7 +8,7 @@ import type { Quota, Usage } from '../store/aggregates/usage.ts'
 import { sha256 } from '../store/schema/hash.ts'
 import type { Store, Writers } from '../store/store.ts'
 
-/** A new API key. It is random, shown once, and stored as a hash only. */
+/** New API key. It is random, shown once, and stored only as a hash. */
 export interface NewKey {
   username: string
   api_key: string
@@ -16,19 +17,20 @@ export interface NewKey {
   expires_at: string | null
 }
 
-/** A new key with the hash it is stored under. */
+/** New key with the hash that is stored. */
 export type MadeKey = NewKey & { hash: string }
 
 export interface KeyOptions {
   name?: string
   /** Comma-separated. */
   scopes?: string
-  /** `30d`, `12h`, `90m`. Default: never. */
+  /** Lifetime: `30d`, `12h`, `90m`. Default: unlimited. */
   expires?: string
-  /** When it expires at the latest, in ms since 1970; null for never. */
+  /** Latest expiry, in ms since 1970; null for none. */
   expiresAt?: number | null
 }
 
+/** Creates a user with a first API key. Throws `already_exists` for current and former names. */
 export async function createUser(
   store: Store,
   username: string,
@@ -42,10 +44,10 @@ export async function createUser(
   return store.write([username], async (writers) => {
     const former = await writers.accounts.formerOwner(username)
     if (former !== undefined) throw isFormerName(username, former)
-    const taken = await writers.accounts.userLike(username)
-    if (taken)
-      throw new Problem('already_exists', `a user named ${taken.owner} already exists`, {
-        hint: `Create another key for this user with: gridline admin create-key ${taken.owner}`,
+    const existing = await writers.accounts.userLike(username)
+    if (existing)
+      throw new Problem('already_exists', `a user named ${existing.owner} already exists`, {
+        hint: `Create another key for this user with: gridline admin create-key ${existing.owner}`,
       })
     await writers.accounts.addUser({
       owner: username,
@@ -57,7 +59,7 @@ export async function createUser(
   })
 }
 
-/** A name that leads to another user cannot be given to anybody. */
+/** Returns the error for a former name: it still leads to its user, so nobody else can have it. */
 export function isFormerName(name: string, owner: string): Problem {
   return owner === ''
     ? new Problem('already_exists', `${name} is a former name of a user who was deleted`, {
@@ -68,11 +70,12 @@ export function isFormerName(name: string, owner: string): Problem {
       })
 }
 
+/** Creates an API key. Throws `not_found` for an unknown user. */
 export async function createKey(store: Store, username: string, options: KeyOptions = {}): Promise<MadeKey> {
-  // Names are exact here; a former one leads to the user.
-  const meant = await store.read(({ accounts }) => accounts.userLike(username))
-  const isOther = meant?.owner !== username && meant?.name_key === username.toLowerCase()
-  const owner = meant && !isOther ? meant.owner : username
+  // Names are case-sensitive here, except that a former name resolves to its user.
+  const match = await store.read(({ accounts }) => accounts.userLike(username))
+  const isOther = match?.owner !== username && match?.name_key === username.toLowerCase()
+  const owner = match && !isOther ? match.owner : username
   return store.write([owner], async (writers) => {
     if (!(await writers.accounts.user(owner)))
       throw new Problem('not_found', `no user named ${username}`, {
@@ -82,26 +85,28 @@ export async function createKey(store: Store, username: string, options: KeyOpti
   })
 }
 
-/** Creates an API key inside an open transaction. */
+/** Creates an API key in an open transaction. */
 export async function addKey({ accounts }: Writers, owner: string, options: KeyOptions): Promise<MadeKey> {
   const api_key = randomBytes(24).toString('base64url').replace(/^[-_]/, 'k')
-  const chosen = (options.scopes ?? 'read,write').split(',').map((scope) => scope.trim())
-  const unknown = chosen.find((scope) => !(scopeNames as readonly string[]).includes(scope))
+  const scopes = (options.scopes ?? 'read,write').split(',').map((scope) => scope.trim())
+  const unknown = scopes.find((scope) => !(scopeNames as readonly string[]).includes(scope))
   if (unknown !== undefined) {
     throw new Problem('invalid_request', `unknown scope: ${JSON.stringify(unknown)}`, {
       hint: `Available scopes: ${scopeNames.join(', ')}.`,
     })
   }
   const now = Date.now()
-  const wanted = options.expires === undefined ? null : now + duration(options.expires)
+  const requestedExpiry = options.expires === undefined ? null : now + duration(options.expires)
   const expires_at =
-    wanted === null ? (options.expiresAt ?? null) : Math.min(wanted, options.expiresAt ?? wanted)
+    requestedExpiry === null
+      ? (options.expiresAt ?? null)
+      : Math.min(requestedExpiry, options.expiresAt ?? requestedExpiry)
   const name = options.name ?? 'key'
   const row = {
     owner,
     hash: sha256(api_key),
     name,
-    scopes: chosen.join(','),
+    scopes: scopes.join(','),
     created_at: now,
     expires_at,
     revoked_at: null,
@@ -112,11 +117,12 @@ export async function addKey({ accounts }: Writers, owner: string, options: KeyO
     username: owner,
     api_key,
     name,
-    scopes: chosen,
+    scopes: scopes,
     expires_at: expires_at === null ? null : new Date(expires_at).toISOString(),
   }
 }
 
+/** Parses a duration such as 30d, 12h or 90m, to ms. Throws `invalid_request` for other texts. */
 export function duration(text: string): number {
   const match = /^(\d{1,5})([dhm])$/.exec(text)
   if (!match || match[1] === '0')
@@ -126,16 +132,16 @@ export function duration(text: string): number {
   return Number(match[1]) * { d: 86_400_000, h: 3_600_000, m: 60_000 }[match[2] as 'd' | 'h' | 'm']
 }
 
-/** A user as operators see them. */
+/** User as operators see them. */
 export interface ListedUser {
   username: string
   email: string | null
   is_admin: boolean
   date_joined: string
   disabled_at: string | null
-  /** Files, also those in the trash. */
+  /** Number of files, including those in the trash. */
   files: number
-  /** Keys that can be used. */
+  /** Number of valid API keys. */
   keys: number
 }
 
@@ -152,23 +158,23 @@ export async function listUsers(store: Store): Promise<ListedUser[]> {
   }))
 }
 
-/** One user. Throws `not_found` with the name that was meant. */
+/** Returns one user. Throws `not_found`, with a similar name as a hint. */
 export async function findUser(store: Store, username: string): Promise<ListedUser> {
   const users = await listUsers(store)
-  // Also by a former name.
+  // Former names resolve too.
   const row = await store.read(({ accounts }) => accounts.userLike(username))
-  const found = users.find((user) => user.username === row?.owner)
-  if (found) return found
-  const meant = closest(
+  const listed = users.find((user) => user.username === row?.owner)
+  if (listed) return listed
+  const similar = closest(
     username,
     users.map((user) => user.username),
   )
   throw new Problem('not_found', `no user named ${username}`, {
-    hint: hintWith(meant, 'See: gridline admin user list'),
+    hint: hintWith(similar, 'See: gridline admin user list'),
   })
 }
 
-/** Disables a user: keys, sessions and identity tokens stop working; files and links stay. Or enables them again. */
+/** Disables a user or enables them again. Keys, sessions and tokens stop working; files and links stay. */
 export async function setDisabled(store: Store, username: string, isDisabled: boolean): Promise<ListedUser> {
   const { username: owner, disabled_at } = await findUser(store, username)
   if (isDisabled === (disabled_at !== null)) return findUser(store, owner)
@@ -179,22 +185,24 @@ export async function setDisabled(store: Store, username: string, isDisabled: bo
   return findUser(store, owner)
 }
 
-/** Deletes a user with all files, keys, sessions, teams and grants. */
+/** Deletes a user with all their files, keys, sessions, teams and grants. */
 export async function deleteUser(store: Store, username: string): Promise<ListedUser> {
-  const found = await findUser(store, username)
-  const others = (await listUsers(store)).filter((user) => user.is_admin && user.username !== found.username)
-  if (found.is_admin && others.length === 0)
-    throw new Problem('forbidden', `${found.username} is the only administrator`, {
+  const deleted = await findUser(store, username)
+  const otherAdmins = (await listUsers(store)).filter(
+    (user) => user.is_admin && user.username !== deleted.username,
+  )
+  if (deleted.is_admin && otherAdmins.length === 0)
+    throw new Problem('forbidden', `${deleted.username} is the only administrator`, {
       hint: 'Create another one first: gridline admin create-user NAME --admin',
     })
-  await store.write([found.username], ({ accounts }) => accounts.removeUser(found.username))
-  return found
+  await store.write([deleted.username], ({ accounts }) => accounts.removeUser(deleted.username))
+  return deleted
 }
 
-/** Length of a key id: the first characters of its hash. The key itself is not stored. */
+/** Length of a key id, in characters: the beginning of the key's hash. The key itself is not stored. */
 export const KEY_ID_LENGTH = 12
 
-/** The keys of a user that are not revoked. */
+/** Returns the keys of a user that are not revoked. */
 export async function listKeys(store: Store, username: string) {
   const { username: owner } = await findUser(store, username)
   const keys = await store.read(({ accounts }) => accounts.keys(owner))
@@ -208,7 +216,7 @@ export async function listKeys(store: Store, username: string) {
   }))
 }
 
-/** Revokes keys of a user by id, or all. Sessions that they opened end with them. Returns what was revoked. */
+/** Revokes keys of a user by id, or all, and ends the sessions that they opened. Returns the revoked keys. */
 export async function revokeKeys(store: Store, username: string, ids: readonly string[] | 'all') {
   const keys = await listKeys(store, username)
   const missing = ids === 'all' ? undefined : ids.find((id) => !keys.some((key) => key.id === id))
@@ -216,14 +224,14 @@ export async function revokeKeys(store: Store, username: string, ids: readonly s
     throw new Problem('not_found', `${username} has no API key ${missing}`, {
       hint: `See: gridline admin key list ${username}`,
     })
-  const chosen = keys.filter(({ id }) => ids === 'all' || ids.includes(id))
+  const revoked = keys.filter(({ id }) => ids === 'all' || ids.includes(id))
   const { username: owner } = await findUser(store, username)
   await store.write([owner], async ({ accounts }) => {
     for (const { hash } of await accounts.keys(owner))
-      if (chosen.some(({ id }) => hash.startsWith(id))) await accounts.revokeKey(owner, hash)
+      if (revoked.some(({ id }) => hash.startsWith(id))) await accounts.revokeKey(owner, hash)
     if (ids === 'all') await accounts.removeSessions(owner)
   })
-  return chosen
+  return revoked
 }
 
 /** Creates the user if missing, so that local use needs no setup. */
@@ -235,15 +243,16 @@ export async function ensureUser(store: Store, username: string): Promise<void> 
   })
 }
 
-/** What a user may store, and what they do. */
+/** Quota and usage of a user. */
 export interface UserQuota {
   username: string
-  /** Whether it is their own, and not that of all users. */
+  /** True for a quota of this user; false for the default quota. */
   is_own: boolean
   quota: Quota
   used: Usage
 }
 
+/** Loads quota and usage of a user. */
 export async function userQuota(store: Store, username: string): Promise<UserQuota> {
   const { username: owner } = await findUser(store, username)
   await store.quotas.refresh()
@@ -255,7 +264,7 @@ export async function userQuota(store: Store, username: string): Promise<UserQuo
   }))
 }
 
-/** Changes what a user may store; undefined for the quota of all users. */
+/** Changes the quota of a user; undefined resets it to the default quota. */
 export async function setUserQuota(
   store: Store,
   username: string,

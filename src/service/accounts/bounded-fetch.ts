@@ -1,10 +1,10 @@
-/** `fetch` for answers of identity providers, which must not fill the memory. */
+// `fetch` with a size limit, for responses of identity providers.
 import { traceHeaders } from '../tracing/tracing.ts'
 
-/** Maximum size of an answer of an identity provider, in bytes. */
+/** Maximum size of a response of an identity provider, in bytes. */
 const MAX_ANSWER_BYTES = 1024 * 1024
 
-/** Fetches an answer and reads it as a whole. Throws if it is larger than 1 MiB. */
+/** Fetches and reads a whole response. Throws if it is larger than 1 MiB. */
 export async function boundedFetch(url: string, options: object): Promise<Response> {
   const init = options as RequestInit
   const { status, headers, body } = await fetch(url, {
@@ -15,7 +15,7 @@ export async function boundedFetch(url: string, options: object): Promise<Respon
   let size = 0
   for await (const part of body ?? []) {
     size += part.length
-    if (size > MAX_ANSWER_BYTES) throw new Error('the answer is too large')
+    if (size > MAX_ANSWER_BYTES) throw new Error('the response is too large')
     parts.push(part)
   }
   return new Response(parts.length === 0 ? null : Buffer.concat(parts), { status, headers: [...headers] })

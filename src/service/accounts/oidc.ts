@@ -1,3 +1,4 @@
+// Exchanges identity tokens of CI systems for API keys.
 import { randomBytes } from 'node:crypto'
 import { createRemoteJWKSet, customFetch, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import { Problem } from '../../contract/errors.ts'
@@ -9,73 +10,75 @@ import type { Store } from '../store/store.ts'
 import { addKey, type NewKey } from './accounts.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 
-/** Lifetime of a key that is given for a token. */
+/** Lifetime of a key that a token is exchanged for. */
 const LIFETIME = '1h'
-/** Algorithms with a public key. */
+/** Accepted signature algorithms: those with a public key. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
-/** Tokens are this old at most, in seconds. */
+/** Maximum age of a token, in seconds. */
 const OLDEST = 3600
-/** Keys that one token gives, in one process. */
+/** Maximum number of keys per token and process. */
 const MAX_KEYS = 10
+/** Timeout of requests to issuers, in ms. */
 const TIMEOUT_MS = 5000
-/** How long an issuer that does not answer is not asked again, in ms. */
+/** Time before an issuer that did not answer is asked again, in ms. */
 const PAUSE_MS = 10_000
 const MAX_TOKEN = 16 * 1024
 
-/** Exchanges identity tokens of CI systems for API keys. Only issuers that an operator trusts are asked. */
+/** Exchanges identity tokens of CI systems for API keys. Contacts only issuers that an operator trusts. */
 export class OidcLogin {
   private readonly keys = new Map<string, ReturnType<typeof createRemoteJWKSet>>()
   private readonly failed = new Map<string, number>()
-  /** Tokens that were exchanged, until they have expired. */
+  /** Exchanged tokens, by the hash of their claims, until they expire. */
   private readonly used = new Map<string, { times: number; until: number }>()
 
   constructor(
     private readonly store: Store,
-    /** The audience that tokens must be for: the URL of this service. */
+    /** Audience that tokens must name: the URL of this service. */
     private readonly audience: string,
   ) {}
 
-  /** A key for a token whose issuer and subject are trusted. Throws `unauthenticated` for others. */
+  /** Returns a key for a token whose issuer and subject are trusted. Throws `unauthenticated` otherwise. */
   async exchange(store: Store, token: string): Promise<NewKey & { hash: string }> {
     const trusted = await this.trustedBy(token)
     const [{ issuer }] = trusted
     const claims = await this.verified(token, issuer)
     const { sub } = claims
-    // Nothing in the library says what kind of value a claim has.
+    // The library does not check the type of this claim.
     if (typeof sub !== 'string') throw new Problem('unauthenticated', 'the token is not valid')
     this.take(claims)
-    const found = trusted.find(({ subject }) => matchesWildcard(subject, sub))
-    if (!found)
+    const trust = trusted.find(({ subject }) => matchesWildcard(subject, sub))
+    if (!trust)
       throw new Problem('unauthenticated', `the subject of the token is not trusted: ${sub.slice(0, 200)}`, {
         hint: `An operator can trust it: gridline admin trust add ${issuer} ${JSON.stringify(sub.slice(0, 200))} --user NAME`,
       })
-    return store.by({ user: found.username }).write([found.username], async (writers) => {
-      const user = await writers.accounts.user(found.username)
+    return store.by({ user: trust.username }).write([trust.username], async (writers) => {
+      const user = await writers.accounts.user(trust.username)
       if (!user || user.disabled_at !== null)
         throw new Problem(
           'unauthenticated',
           `the user of this trust ${user ? 'is disabled' : 'no longer exists'}`,
         )
-      await writers.accounts.removeExpiredKeys(found.username)
-      return addKey(writers, found.username, {
-        scopes: found.scopes,
+      await writers.accounts.removeExpiredKeys(trust.username)
+      return addKey(writers, trust.username, {
+        scopes: trust.scopes,
         expires: LIFETIME,
         name: `oidc ${sub}`.slice(0, 100),
       })
     })
   }
 
-  /** Throws if a token was exchanged too often: a job has one for all its steps, but needs few keys. */
+  /** Throws if a token was exchanged too often: a CI job has one token, but needs few keys. */
   private take(claims: JWTPayload): void {
     const now = Date.now()
     for (const [hash, { until }] of this.used) if (until < now) this.used.delete(hash)
-    // The claims, since one token can be spelled in several ways.
+    // Hash the claims: one token can be encoded in several ways.
     const hash = sha256(JSON.stringify(claims))
     const times = this.used.get(hash)?.times ?? 0
     if (times >= MAX_KEYS) throw new Problem('unauthenticated', `the token was used ${times} times before`)
     this.used.set(hash, { times: times + 1, until: now + (OLDEST + 60) * 1000 })
   }
 
+  /** Loads the trust rows for the token's issuer, before the token is verified. Throws if there are none. */
   private async trustedBy(token: string): Promise<TrustRow[]> {
     let issuer: string | undefined
     let subject: unknown
@@ -85,7 +88,7 @@ export class OidcLogin {
         issuer = claims.iss
         subject = claims.sub
       } catch {
-        // It is no token.
+        // Not a token: handled below.
       }
     }
     if (typeof issuer !== 'string')
@@ -104,6 +107,7 @@ export class OidcLogin {
     return trusted
   }
 
+  /** Verifies signature, audience and age of a token. Returns its claims; throws `unauthenticated`. */
   private async verified(token: string, issuer: string): Promise<JWTPayload> {
     try {
       const { payload } = await jwtVerify(token, await this.keysOf(issuer), {
@@ -126,10 +130,10 @@ export class OidcLogin {
     }
   }
 
-  /** The public keys of an issuer, as its discovery document names them. */
+  /** Returns the public keys of an issuer, from its discovery document. */
   private async keysOf(issuer: string): Promise<ReturnType<typeof createRemoteJWKSet>> {
-    const known = this.keys.get(issuer)
-    if (known) return known
+    const cached = this.keys.get(issuer)
+    if (cached) return cached
     if ((this.failed.get(issuer) ?? 0) > Date.now())
       throw new Problem('overloaded', 'the issuer of the token does not answer')
     try {
@@ -137,12 +141,12 @@ export class OidcLogin {
         redirect: 'error',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       })
-      const { jwks_uri, issuer: named } = (await response.json()) as { jwks_uri: string; issuer: string }
-      if (named !== issuer) throw new Error('another issuer')
-      const at = new URL(checkIssuer(jwks_uri))
+      const { jwks_uri, issuer: announced } = (await response.json()) as { jwks_uri: string; issuer: string }
+      if (announced !== issuer) throw new Error('another issuer')
+      const url = new URL(checkIssuer(jwks_uri))
       const { host } = new URL(issuer)
-      if (at.host !== host && at.host !== KEY_HOSTS.get(host)) throw new Error('keys at another host')
-      const keys = createRemoteJWKSet(at, { timeoutDuration: TIMEOUT_MS, [customFetch]: boundedFetch })
+      if (url.host !== host && url.host !== KEY_HOSTS.get(host)) throw new Error('keys at another host')
+      const keys = createRemoteJWKSet(url, { timeoutDuration: TIMEOUT_MS, [customFetch]: boundedFetch })
       this.keys.set(issuer, keys)
       return keys
     } catch {
@@ -152,15 +156,15 @@ export class OidcLogin {
   }
 }
 
-/** Issuers whose keys are at another host than they are themselves. */
+/** Issuers that publish their keys on another host. */
 const KEY_HOSTS = new Map([['accounts.google.com', 'www.googleapis.com']])
-/** Throws `invalid_request` unless an issuer has an https URL, or is on this machine. */
+/** Returns an issuer URL. Throws `invalid_request` unless it is https, or http on this machine. */
 function checkIssuer(url: string): string {
-  const found = URL.canParse(url) ? new URL(url) : undefined
-  const isLocal = found?.protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(found.hostname)
-  if (found && (found.protocol === 'https:' || isLocal)) return url
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  const isLocal = parsed?.protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(parsed.hostname)
+  if (parsed && (parsed.protocol === 'https:' || isLocal)) return url
   throw new Problem('invalid_request', `not the URL of an issuer: ${url}`, {
-    hint: 'It begins with https://',
+    hint: 'An issuer URL starts with https://',
   })
 }
 
@@ -173,7 +177,7 @@ export interface Trust {
   created_at: string
 }
 
-/** Trusts an issuer for subjects, which then act as a user. */
+/** Trusts tokens of an issuer whose subject matches. They act as the user. */
 export async function addTrust(
   store: Store,
   {
@@ -184,9 +188,9 @@ export async function addTrust(
   }: { issuer: string; subject: string; username: string; scopes?: string },
 ): Promise<Trust> {
   checkIssuer(issuer)
-  // What is before the first * must name whose token it is, as `repo:OWNER/` does.
-  const named = subject.split('*')[0]
-  if (subject.replaceAll('*', '').length < 3 || (named !== subject && !/[:/].*[:/]/.test(named)))
+  // The text before the first * must name the owner of the token, as `repo:OWNER/` does.
+  const prefix = subject.split('*')[0]
+  if (subject.replaceAll('*', '').length < 3 || (prefix !== subject && !/[:/].*[:/]/.test(prefix)))
     throw new Problem(
       'invalid_request',
       `subject ${JSON.stringify(subject)}: it would match tokens of others at the same issuer`,
@@ -221,14 +225,15 @@ export async function listTrust(store: Store): Promise<Trust[]> {
   return (await store.read(({ accounts }) => accounts.trust())).map(shown)
 }
 
+/** Removes a trust, and revokes the keys that were issued for it. Throws `not_found`. */
 export async function removeTrust(store: Store, id: string): Promise<Trust> {
-  const known = (await store.read(({ accounts }) => accounts.trust())).find((one) => one.id === id)
-  return store.write(known ? [known.username] : [], async ({ accounts }) => {
-    const row = (await accounts.trust()).find((one) => one.id === id)
+  const existing = (await store.read(({ accounts }) => accounts.trust())).find((trust) => trust.id === id)
+  return store.write(existing ? [existing.username] : [], async ({ accounts }) => {
+    const row = (await accounts.trust()).find((trust) => trust.id === id)
     if (!row)
       throw new Problem('not_found', `no trust with the id ${id}`, { hint: 'See: gridline admin trust list' })
     await accounts.removeTrust(id)
-    // Keys that were given for it end now, not within the hour.
+    // End keys that were issued for this trust now, not when they expire.
     for (const key of await accounts.keys(row.username)) {
       const subject = /^oidc (.*)$/s.exec(key.name)?.[1]
       if (subject !== undefined && (subject.length >= 95 || matchesWildcard(row.subject, subject)))

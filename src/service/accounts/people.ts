@@ -1,20 +1,21 @@
+// Signs users in with an OpenID Connect provider.
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import type { Configuration } from '../../vendor/openid.ts'
 import type { Store, Writers } from '../store/store.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 
-/** How people sign in with an identity provider that speaks OpenID Connect. */
+/** Settings of sign-in with an OpenID Connect provider. */
 export interface ProviderOptions {
   /** URL of the issuer. */
   issuer: string
   clientId: string
   clientSecret?: string
-  /** Domains of e-mail addresses that may sign in. Default: everybody whom the provider lets in. */
+  /** Allowed domains of verified e-mail addresses. Default: all users of the provider. */
   domains?: readonly string[]
-  /** The claim with the groups of a person. Default: `groups`. */
+  /** Claim that holds the groups of a user. Default: `groups`. */
   groupsClaim?: string
-  /** Teams whose members follow from groups. */
+  /** Teams that are synced with groups of the provider. */
   teams?: readonly GroupTeam[]
 }
 
@@ -25,34 +26,35 @@ export interface GroupTeam {
   team: string
 }
 
-/** Somebody whom the provider has authenticated. */
+/** User whom the provider has authenticated. */
 interface Person {
   issuer: string
   subject: string
   email: string | null
-  /** Whether the provider says that the address is theirs. */
+  /** True if the provider has verified the e-mail address. */
   isVerified: boolean
-  /** What they are called, as the beginning of a username. */
+  /** Name that the username is derived from. */
   name: string
   groups: readonly string[]
 }
 
-/** What a browser keeps while its user is at the provider. */
+/** Redirect to the provider, and the state that the browser keeps meanwhile. */
 export interface Leaving {
   url: string
-  /** For a cookie: state, nonce, verifier and the path to show afterwards. */
+  /** Cookie value: state, nonce, verifier and the path to show afterwards. */
   kept: string
 }
 
+/** Timeout of requests to the provider. */
 const TIMEOUT_SECONDS = 10
-/** How long the provider is not asked again after it did not answer, in ms. */
+/** Time before a provider that did not answer is asked again, in ms. */
 const PAUSE_MS = 5_000
-/** How far the clock of the provider may be ahead, in ms. */
+/** Maximum time that the provider's clock may be ahead, in ms. */
 const CLOCK_TOLERANCE_MS = 300_000
 const MAX_GROUPS = 10_000
 const MAX_LETTERS = 255
 
-/** Signs people in by an identity provider (OpenID Connect: code flow with PKCE). */
+/** Signs users in with an identity provider (OpenID Connect: code flow with PKCE). */
 export class PeopleLogin {
   private configuration: Promise<Configuration> | undefined
   private failedAt = Number.NEGATIVE_INFINITY
@@ -65,7 +67,7 @@ export class PeopleLogin {
     private readonly url: string,
   ) {}
 
-  /** The host of the provider, as people know it. */
+  /** Host of the provider, for messages. */
   get name(): string {
     return new URL(this.provider.issuer).host
   }
@@ -74,7 +76,7 @@ export class PeopleLogin {
     return `${this.url}/signin/oidc/return`
   }
 
-  /** Where the browser goes to sign in. `next`: the path to show afterwards. */
+  /** Returns the redirect to the provider. `next`: path to show after sign-in. */
   async begin(next: string): Promise<Leaving> {
     const client = await import('../../vendor/openid.ts')
     const configuration = await this.configured()
@@ -91,34 +93,35 @@ export class PeopleLogin {
       state,
       nonce,
     })
-    const kept = Buffer.from(JSON.stringify([state, nonce, verifier, next])).toString('base64url')
-    return { url: url.href, kept }
+    const cookie = Buffer.from(JSON.stringify([state, nonce, verifier, next])).toString('base64url')
+    return { url: url.href, kept: cookie }
   }
 
   /**
-   * The user whom the provider sends back, created at the first time, by `store`. `query`: that of the address of return; `kept`: from
-   * `begin`. Throws `unauthenticated` or `forbidden` for anybody else.
+   * Completes a sign-in and returns the user, created on the first sign-in. `query`: query string of the
+   * redirect URI; `cookie`: value from `begin`. Throws `unauthenticated` or `forbidden` for other users.
    */
   async finish(
     store: Store,
     query: string,
-    kept: string | undefined,
+    cookie: string | undefined,
   ): Promise<{ username: string; next: string }> {
-    const [state, nonce, verifier, next] = keptOnes(kept)
-    const person = await this.person(query, { state, nonce, verifier })
+    const [state, nonce, verifier, next] = keptOnes(cookie)
+    const user = await this.person(query, { state, nonce, verifier })
     const { domains } = this.provider
-    const domain = person.email?.split('@').at(-1)
-    if (domains && !(person.isVerified && domain && domains.includes(domain)))
+    const domain = user.email?.split('@').at(-1)
+    if (domains && !(user.isVerified && domain && domains.includes(domain)))
       throw new Problem(
         'forbidden',
-        person.email === null
-          ? 'the identity provider gives no e-mail address'
-          : `the address ${person.email} ${person.isVerified ? 'is of another domain' : 'is not verified'}; people of ${domains.join(', ')} may sign in`,
+        user.email === null
+          ? 'the identity provider returned no e-mail address'
+          : `${user.email} is not ${user.isVerified ? 'an' : 'a verified'} address of ${domains.join(' or ')}`,
         { hint: 'Sign in with another account, or ask the administrator of this server.' },
       )
-    return { username: await this.userOf(store, person), next }
+    return { username: await this.userOf(store, user), next }
   }
 
+  /** Exchanges the code for tokens and verifies them. Returns the authenticated user. */
   private async person(
     query: string,
     { state, nonce, verifier }: { state: string; nonce: string; verifier: string },
@@ -136,11 +139,11 @@ export class PeopleLogin {
       const { sub, iss, iat } = token as { sub: string; iss: string; iat: number }
       if (iat * 1000 > Date.now() + CLOCK_TOLERANCE_MS) throw new Error('its token is from the future')
       let claims = token
-      // Providers differ in what they put into the token.
+      // Some providers return e-mail and groups only from the userinfo endpoint.
       const isShort = token.email === undefined || (teams.length > 0 && token[groupsClaim] === undefined)
       if (isShort && configuration.serverMetadata().userinfo_endpoint !== undefined) {
         const info = await client.fetchUserInfo(configuration, tokens.access_token, sub)
-        // An address and its proof are of one answer.
+        // Take address and verification from the same response.
         const { email, email_verified } = token.email === undefined ? info : token
         claims = { ...info, ...token, email, email_verified }
       }
@@ -158,7 +161,7 @@ export class PeopleLogin {
           .slice(0, MAX_GROUPS),
       }
     } catch (error) {
-      // What the provider has against this server is nothing that the person did.
+      // A provider error about this server's configuration is not the user's fault.
       if (error instanceof client.ResponseBodyError)
         throw new Problem(
           'overloaded',
@@ -178,16 +181,16 @@ export class PeopleLogin {
     }
   }
 
-  /** What the provider says of itself, asked once. */
+  /** Returns the discovered configuration of the provider. It is loaded once. */
   private async configured(): Promise<Configuration> {
     if (!this.configuration && performance.now() - this.failedAt < PAUSE_MS) throw this.silent(this.failure)
     const { issuer, clientId, clientSecret } = this.provider
     this.configuration ??= (async () => {
       const client = await import('../../vendor/openid.ts')
-      const at = new URL(issuer)
-      const isHere = /^(127\.0\.0\.1|localhost|\[::1\])$/.test(at.hostname)
+      const url = new URL(issuer)
+      const isLocal = /^(127\.0\.0\.1|localhost|\[::1\])$/.test(url.hostname)
       return client.discovery(
-        at,
+        url,
         clientId,
         undefined,
         clientSecret === undefined ? client.None() : client.ClientSecretPost(clientSecret),
@@ -195,7 +198,7 @@ export class PeopleLogin {
           timeout: TIMEOUT_SECONDS,
           execute: [
             client.enableNonRepudiationChecks,
-            ...(isHere && at.protocol === 'http:' ? [client.allowInsecureRequests] : []),
+            ...(isLocal && url.protocol === 'http:' ? [client.allowInsecureRequests] : []),
           ],
           [client.customFetch]: boundedFetch,
         },
@@ -220,10 +223,10 @@ export class PeopleLogin {
     )
   }
 
-  /** The user of a person; a new one at the first time. Their teams follow from their groups. */
+  /** Returns the username, created on the first sign-in. Syncs the user's teams with their groups. */
   private async userOf(store: Store, person: Person): Promise<string> {
-    const known = await this.known(person)
-    const names = known === undefined ? await this.freeNames(person) : [known]
+    const existing = await this.known(person)
+    const names = existing === undefined ? await this.freeNames(person) : [existing]
     const teams = await this.teams()
     for (const name of names) {
       const owners = [name, ...teams.map(({ owner }) => owner)]
@@ -234,10 +237,10 @@ export class PeopleLogin {
       })
       if (username !== undefined) return username
     }
-    throw new Problem('overloaded', 'no username is free for you')
+    throw new Problem('overloaded', 'all usernames derived from your name are taken')
   }
 
-  /** The user in a transaction, who may have been added meanwhile; undefined if somebody else has the name. */
+  /** Links the identity to a user and returns their name; undefined if another user has it. */
   private async enter(writers: Writers, person: Person, name: string): Promise<string | undefined> {
     const { accounts } = writers
     const { issuer, subject, email } = person
@@ -249,16 +252,16 @@ export class PeopleLogin {
         hint: 'Ask the administrator of this server.',
       })
     }
-    const present = await accounts.userLike(name)
-    // Somebody who was created before signs in as themselves, if the address is proven to be theirs.
-    const isTheirs = present !== undefined && person.isVerified && email !== null && present.email === email
-    if (present && !isTheirs) return undefined
-    if (present?.disabled_at !== undefined && present.disabled_at !== null)
+    const existing = await accounts.userLike(name)
+    // An existing user signs in as themselves if the provider has verified their e-mail address.
+    const isTheirs = existing !== undefined && person.isVerified && email !== null && existing.email === email
+    if (existing && !isTheirs) return undefined
+    if (existing?.disabled_at !== undefined && existing.disabled_at !== null)
       throw new Problem('forbidden', 'this user is disabled', {
         hint: 'Ask the administrator of this server.',
       })
-    const owner = present?.owner ?? name
-    if (!present) {
+    const owner = existing?.owner ?? name
+    if (!existing) {
       if ((await accounts.formerOwner(name)) !== undefined) return undefined
       await accounts.addUser({
         owner,
@@ -271,7 +274,7 @@ export class PeopleLogin {
     return owner
   }
 
-  /** The teams of groups. Their owners may have been renamed since the server was set up. */
+  /** Loads the teams of groups, with the current names of their owners. */
   private teams(): Promise<readonly GroupTeam[]> {
     const { teams = [] } = this.provider
     return this.store.read(({ accounts }) =>
@@ -284,7 +287,7 @@ export class PeopleLogin {
     )
   }
 
-  /** Who has the identity, or the proven address of a user. */
+  /** Finds the user with this identity, or with this verified e-mail address. */
   private known({ issuer, subject, email, isVerified }: Person): Promise<string | undefined> {
     return this.store.read(async ({ accounts }) => {
       const linked = await accounts.identity(issuer, subject)
@@ -292,6 +295,7 @@ export class PeopleLogin {
     })
   }
 
+  /** Returns up to three unused usernames that are derived from the user's name. */
   private async freeNames({ name }: Person): Promise<string[]> {
     const plain = name
       .split('@')[0]
@@ -303,12 +307,12 @@ export class PeopleLogin {
     const candidates = [base, ...Array.from({ length: 200 }, (_, k) => `${base}-${k + 2}`)]
     return this.store.read(async ({ accounts }) => {
       const free: string[] = []
-      for (const one of candidates) {
+      for (const candidate of candidates) {
         const isTaken =
-          (await accounts.userLike(one)) !== undefined ||
-          (await accounts.formerOwner(one)) !== undefined ||
-          (await accounts.hasCounter(one))
-        if (!isTaken) free.push(one)
+          (await accounts.userLike(candidate)) !== undefined ||
+          (await accounts.formerOwner(candidate)) !== undefined ||
+          (await accounts.hasCounter(candidate))
+        if (!isTaken) free.push(candidate)
         if (free.length === 3) break
       }
       return free
@@ -316,55 +320,57 @@ export class PeopleLogin {
   }
 }
 
+/** Returns a text of up to 320 characters without control characters; undefined for other values. */
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.length <= 320 && isPlain(value) ? value : undefined
 }
 
-/** Whether a text has no control characters: databases end or refuse texts at some of them. */
+/** Returns whether a text is not empty and has no control characters, which some databases reject. */
 function isPlain(text: string): boolean {
   return text !== '' && !/\p{Cc}/u.test(text)
 }
 
-/** An address of e-mail; null for what is none. Only letters of ASCII have a case: others are different addresses. */
+/** Returns an e-mail address with ASCII letters in lower case; null for other values. */
 function emailOf(value: unknown): string | null {
   const text = textOf(value)
   if (text === undefined || !/^[^\s@]+@[^\s@]+$/.test(text)) return null
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
-function keptOnes(kept: string | undefined): [string, string, string, string] {
+/** Returns state, nonce, verifier and path of a cookie of `begin`. Throws for other values. */
+function keptOnes(cookie: string | undefined): [string, string, string, string] {
   try {
-    const values = JSON.parse(Buffer.from(kept ?? '', 'base64url').toString('utf8')) as unknown[]
+    const values = JSON.parse(Buffer.from(cookie ?? '', 'base64url').toString('utf8')) as unknown[]
     if (values.length === 4 && values.every((value) => typeof value === 'string'))
       return values as [string, string, string, string]
   } catch {
-    // It is not what `begin` made.
+    // Not a cookie of `begin`: handled below.
   }
-  throw new Problem('unauthenticated', 'this sign-in was begun in another browser, or long ago', {
+  throw new Problem('unauthenticated', 'this sign-in was started in another browser, or has expired', {
     hint: 'Sign in again.',
   })
 }
 
-/** Makes a user a member of the teams of their groups, and of no other team of these. */
+/** Adds a user to the teams of their groups, and removes them from all other synced teams. */
 async function keepTeams(
   { sharing, accounts }: Writers,
   username: string,
   teams: readonly GroupTeam[],
   groups: readonly string[],
 ): Promise<void> {
-  const wanted = new Map<string, { owner: string; name: string; isIn: boolean }>()
+  const memberships = new Map<string, { owner: string; name: string; isIn: boolean }>()
   for (const { group, owner, team } of teams) {
     const key = `${owner}:${team}`
-    const isIn = groups.includes(group) || wanted.get(key)?.isIn === true
-    wanted.set(key, { owner, name: team, isIn })
+    const isIn = groups.includes(group) || memberships.get(key)?.isIn === true
+    memberships.set(key, { owner, name: team, isIn })
   }
-  for (const { owner, name, isIn } of wanted.values()) {
+  for (const { owner, name, isIn } of memberships.values()) {
     const user = await accounts.user(owner)
     if (!user || owner === username) continue
-    const own = (await sharing.teamsOf(owner)).filter((team) => team.owner === owner)
-    const found = own.find((team) => team.name.toLowerCase() === name.toLowerCase())
-    if (!found && !isIn) continue
-    const team = found ?? (await sharing.addTeam(name, owner))
+    const ownTeams = (await sharing.teamsOf(owner)).filter((team) => team.owner === owner)
+    const existing = ownTeams.find((team) => team.name.toLowerCase() === name.toLowerCase())
+    if (!existing && !isIn) continue
+    const team = existing ?? (await sharing.addTeam(name, owner))
     const isMember = (await sharing.members(team.name_key)).includes(username)
     if (isIn && !isMember) await sharing.addMember(team.name_key, username)
     if (!isIn && isMember) await sharing.removeMember(team.name_key, username)

@@ -1,31 +1,32 @@
+// Browser sessions, and one-time codes for sign-in and `gridline login`.
 import { createHash, randomBytes } from 'node:crypto'
 import type { AccountReader, KeyRow, SessionRow } from '../store/aggregates/accounts.ts'
 import { sha256 } from '../store/schema/hash.ts'
 import type { Readers, Store } from '../store/store.ts'
 
-/** How long a browser stays signed in, and how long a code can be used, in ms. */
+/** Lifetimes of browser sessions and of one-time codes, in ms. */
 const LIFETIMES = { session: 30 * 86_400_000, code: 5 * 60_000, login: 5 * 60_000 } as const
 
-/** What a new session may do: the scopes of the key that opens it. It ends with this key. */
+/** Permissions of a new session: the scopes of the key that opens it. The session ends with this key. */
 export interface Opening {
   owner: string
   scopes: string
   key_hash: string | null
 }
 
-/** Creates a session or a code, for `lifetime` ms. Returns its token, which is random and stored as a hash only. */
+/** Creates a session or code for `lifetime` ms. Returns its token; only the hash is stored. */
 export async function openSession(
   store: Store,
   kind: 'session' | 'code',
-  opening: Opening,
+  grant: Opening,
   lifetime: number = LIFETIMES[kind],
 ): Promise<{ token: string; expires_at: number }> {
   const secret = randomBytes(32).toString('base64url')
-  const expires_at = await addSession(store, kind, sha256(secret), opening, lifetime)
-  return { token: `${opening.owner}.${secret}`, expires_at }
+  const expires_at = await addSession(store, kind, sha256(secret), grant, lifetime)
+  return { token: `${grant.owner}.${secret}`, expires_at }
 }
 
-/** Stores a session or code. Returns when it expires: with the key that opens it, or earlier. */
+/** Stores a session or code. Returns its expiry, in ms since 1970: at the latest that of the key. */
 function addSession(
   store: Store,
   kind: SessionRow['kind'],
@@ -42,36 +43,38 @@ function addSession(
   })
 }
 
-/** The user whom a code signs in, and whether it can still be used. */
+/** Returns the user of a valid code; undefined otherwise. Does not use the code up. */
 export async function userOfCode(store: Store, code: string): Promise<string | undefined> {
   return (await findSession(store, 'code', code))?.owner
 }
 
-/** Exchanges a code for a session. A code works once. Returns undefined for any other text. */
+/** Exchanges a code for a session. A code works once. Returns undefined for other texts. */
 export async function redeemCode(
   store: Store,
   code: string,
 ): Promise<{ token: string; expires_at: number } | undefined> {
   const row = await findSession(store, 'code', code)
   if (!row) return undefined
-  // Of two requests with one code, one removes it.
-  const mine = await store.write([row.owner], ({ accounts }) => accounts.removeSessions(row.owner, row.hash))
-  return mine ? openSession(store, 'session', row) : undefined
+  // Of two requests with one code, only one removes it.
+  const isRemoved = await store.write([row.owner], ({ accounts }) =>
+    accounts.removeSessions(row.owner, row.hash),
+  )
+  return isRemoved ? openSession(store, 'session', row) : undefined
 }
 
 /**
- * Creates a code that logs a command line in, once: only with the secret whose SHA-256 is `challenge` (as in PKCE,
- * RFC 7636). The challenge is part of what the stored hash is of.
+ * Creates a one-time code that logs in a command line. Redeeming it takes the secret whose SHA-256 is
+ * `challenge` (as in PKCE, RFC 7636): the stored hash covers the challenge.
  */
-export async function openLogin(store: Store, opening: Opening, challenge: string): Promise<string> {
+export async function openLogin(store: Store, grant: Opening, challenge: string): Promise<string> {
   const secret = randomBytes(32).toString('base64url')
-  await addSession(store, 'login', sha256(`${secret}.${challenge}`), opening, LIFETIMES.login)
-  return `${opening.owner}.${secret}`
+  await addSession(store, 'login', sha256(`${secret}.${challenge}`), grant, LIFETIMES.login)
+  return `${grant.owner}.${secret}`
 }
 
 /**
- * The user and scopes of a code that logs a command line in, and when the key that opened it expires: the new key must
- * not outlive it. A code works once. Undefined for any other text, and if that key is no longer valid.
+ * Redeems a login code. Returns the user, the scopes, and the latest expiry of the new key: that of the key
+ * that created the code. Returns undefined for other texts, and if that key is no longer valid.
  */
 export async function redeemLogin(
   store: Store,
@@ -82,7 +85,7 @@ export async function redeemLogin(
   const row = await findSession(store, 'login', `${code}.${challenge}`, code.lastIndexOf('.'))
   if (!row) return undefined
   return store.write([row.owner], async ({ accounts }) => {
-    // Of two requests with one code, one removes it.
+    // Of two requests with one code, only one removes it.
     if (!(await accounts.removeSessions(row.owner, row.hash))) return undefined
     if (row.key_hash === null) return { owner: row.owner, scopes: row.scopes, keyExpiresAt: null }
     const key = await accounts.key(row.owner, row.key_hash)
@@ -92,21 +95,22 @@ export async function redeemLogin(
   })
 }
 
-/** The session of a token: undefined if it has expired, or the API key that opened it is no longer valid. */
+/** Returns the session of a token; undefined if it has expired, or its API key is no longer valid. */
 export async function findSession(
   store: Store,
   kind: SessionRow['kind'],
   token: string,
-  at = token.lastIndexOf('.'),
+  separator = token.lastIndexOf('.'),
 ): Promise<SessionRow | undefined> {
-  const owner = token.slice(0, at)
-  if (at <= 0 || token.length > 200 || owner.includes('\0')) return undefined
+  const owner = token.slice(0, separator)
+  if (separator <= 0 || token.length > 200 || owner.includes('\0')) return undefined
   return store.read(async ({ accounts }) => {
-    const row = await accounts.session(owner, sha256(token.slice(at + 1)))
+    const row = await accounts.session(owner, sha256(token.slice(separator + 1)))
     return row?.kind === kind && (await isOpen(accounts, row)) ? row : undefined
   })
 }
 
+/** Returns whether session, user and API key are all still valid. */
 async function isOpen(
   accounts: AccountReader,
   { owner, key_hash, expires_at }: SessionRow,
@@ -115,14 +119,14 @@ async function isOpen(
   return key_hash === null || isValidKey(await accounts.key(owner, key_hash))
 }
 
-/** Whether an API key can be used. */
+/** Returns whether an API key is neither revoked nor expired. */
 export function isValidKey(key: KeyRow | undefined): key is KeyRow {
   return (
     key !== undefined && key.revoked_at === null && (key.expires_at === null || key.expires_at > Date.now())
   )
 }
 
-/** Whether the session or API key of the stored hash `credential` can still be used. */
+/** Returns whether the session or API key with the hash `credential` is still valid. */
 export async function isStillSignedIn(
   { accounts }: Readers,
   owner: string,

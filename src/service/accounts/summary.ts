@@ -1,13 +1,14 @@
+// Users as the API shows them to others.
 import type { UserSummary } from '../../contract/resources/index.ts'
 import type { Service } from '../core/context.ts'
 import type { UserRow } from '../store/aggregates/accounts.ts'
 
-/** Formats `date_joined`: `YYYY-MM-DD HH:MM:SS`, UTC. */
-export function joined(at: number): string {
-  return new Date(at).toISOString().slice(0, 19).replace('T', ' ')
+/** Formats `date_joined`: `YYYY-MM-DD HH:MM:SS`, in UTC. */
+export function joined(joinedAt: number): string {
+  return new Date(joinedAt).toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/** A user as embedded in plots. Private fields are null for everybody else. See docs/api.md#users. */
+/** Returns a user as embedded in plots. Private fields are null for other callers. See docs/api.md#users. */
 export function userSummary(
   { url }: Service,
   user: Pick<UserRow, 'owner' | 'email' | 'date_joined'>,

@@ -1,52 +1,51 @@
+// Leases due jobs and runs them.
 import { randomBytes } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import type { JobKind, JobRow } from '../store/aggregates/jobs.ts'
 import type { Store, Writers } from '../store/store.ts'
 import { span } from '../tracing/tracing.ts'
 
-/** How long a server has a job before another one may take it, in ms. Each step of the job renews it. */
+/** Time after which another server may take over a job, in ms. Each step of the job renews the lease. */
 const LEASE_MS = 30_000
-/** How often a server looks for jobs that others have left, in ms. */
+/** Interval of looking for jobs that other servers have left, in ms. */
 const POLL_MS = 5_000
-/** Jobs that a server does at a time. */
+/** Maximum number of jobs that a server runs at the same time. */
 const AT_ONCE = 2
-/** How long a job that failed waits, in ms. */
+/** Delay before a failed job runs again, in ms. */
 const RETRY_MS = 10_000
+/** Maximum number of due jobs loaded by one query. */
 const BATCH_JOBS = 20
 
-/** A job that this server holds. */
+/** Job that this server has leased. */
 export interface Held {
   job: JobRow
-  /**
-   * A transaction of the job. Throws `Lost` if the server has lost it meanwhile: one that was away for longer than its
-   * lease changes nothing.
-   */
+  /** Runs a transaction of the job. Throws `LeaseLost` if another server has taken over the job. */
   write<T>(work: (writers: Writers) => Promise<T>): Promise<T>
-  /** Whether the server is stopping: another one goes on. */
+  /** True if the server is stopping. Another server continues the job. */
   readonly isStopping: boolean
 }
 
-/** Does a job. Returns when it is due again; undefined if it is done, and its last transaction has ended it. */
+/** Runs a job. Returns when it is due again, in ms since 1970; undefined if it has ended the job. */
 export type JobWork = (held: Held) => Promise<number | undefined>
 
-/** `done`: ended, or due again later. */
+/** `done`: ended, or due again later. `lost`: another server took the job over. */
 export type JobOutcome = 'done' | 'failed' | 'lost'
 
 class Lost extends Error {}
 
-/** Does work in the background with the other servers on the database. See docs/adr/0029-jobs-have-leases.md. */
+/** Runs background jobs, together with the other servers on the database. See docs/adr/0029. */
 export class Jobs {
-  /** What has become of jobs, by kind, and what is left. */
+  /** Counts of finished jobs by kind and outcome, of running jobs and of the backlog. */
   readonly stats = {
     ended: new Map<JobKind, Record<JobOutcome, number>>(),
     running: 0,
-    /** Jobs that were due and that no server had, at the last look; the oldest one in ms since 1970. */
+    /** Due jobs without a server, at the last poll. `since`: due time of the oldest, in ms since 1970. */
     backlog: { jobs: 0, since: null as number | null },
   }
   readonly #holder = randomBytes(8).toString('hex')
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
-  #isAsked = false
+  #isPollRequested = false
   #isStopping = false
 
   constructor(
@@ -55,7 +54,7 @@ export class Jobs {
     private readonly failed: (error: unknown) => void,
   ) {}
 
-  /** Looks for jobs from now on, those that come again among them. */
+  /** Starts polling for jobs, including recurring ones. */
   start(): void {
     this.store
       .write([], ({ jobs }) => jobs.ensure('', 'sweep', '', Date.now()))
@@ -65,51 +64,53 @@ export class Jobs {
     this.look()
   }
 
-  /** Does the jobs that are due, unless it is at it. */
+  /** Runs all due jobs. Joins a run that is already in progress. */
   look(): Promise<void> {
-    this.#isAsked = true
+    this.#isPollRequested = true
     this.#running ??= this.drain().finally(() => {
       this.#running = undefined
     })
     return this.#running
   }
 
-  /** Ends after the present step of each job. */
+  /** Stops after the current step of each job. */
   async stop(): Promise<void> {
     this.#isStopping = true
     clearInterval(this.#timer)
     await this.#running
   }
 
+  /** Runs due jobs until none is left, with limited concurrency. */
   private async drain(): Promise<void> {
-    while (this.#isAsked && !this.#isStopping) {
-      this.#isAsked = false
+    while (this.#isPollRequested && !this.#isStopping) {
+      this.#isPollRequested = false
       try {
         const due = await this.store.read(async ({ jobs }) => {
           this.stats.backlog = await jobs.backlog(Date.now())
           return jobs.due(Date.now(), BATCH_JOBS)
         })
-        const waiting = [...due]
-        const one = async (): Promise<void> => {
-          for (let job = waiting.shift(); job && !this.#isStopping; job = waiting.shift()) await this.run(job)
+        const queue = [...due]
+        const runQueued = async (): Promise<void> => {
+          for (let job = queue.shift(); job && !this.#isStopping; job = queue.shift()) await this.run(job)
         }
-        await Promise.all(Array.from({ length: AT_ONCE }, one))
-        if (due.length === BATCH_JOBS) this.#isAsked = true
+        await Promise.all(Array.from({ length: AT_ONCE }, runQueued))
+        if (due.length === BATCH_JOBS) this.#isPollRequested = true
       } catch (error) {
         if (!(error instanceof Problem)) this.failed(error)
       }
     }
   }
 
+  /** Leases and runs one job. Failed jobs are due again after a delay. */
   private async run(row: JobRow): Promise<void> {
     const now = Date.now()
     const owners = row.owner === '' ? [] : [row.owner]
-    // In turn with requests for the same files.
+    // Queue behind requests for the files of the same owner.
     const store = row.owner === '' ? this.store : this.store.for(row.owner)
     const job = await store.write(owners, ({ jobs }) => jobs.claim(row, this.#holder, now, now + LEASE_MS))
     if (!job) return
     const stopping = (): boolean => this.#isStopping
-    const held: Held = {
+    const leased: Held = {
       job,
       write: (work) =>
         store.write(owners, async (writers) => {
@@ -122,14 +123,16 @@ export class Jobs {
     }
     this.stats.running++
     try {
-      const due = await span({ name: `job ${job.kind}`, kind: 'internal' }, () => this.kinds[job.kind](held))
-      if (due !== undefined) await held.write(({ jobs }) => jobs.postpone(job, due))
+      const due = await span({ name: `job ${job.kind}`, kind: 'internal' }, () =>
+        this.kinds[job.kind](leased),
+      )
+      if (due !== undefined) await leased.write(({ jobs }) => jobs.postpone(job, due))
       this.count(job.kind, 'done')
     } catch (error) {
       this.count(job.kind, error instanceof Lost ? 'lost' : 'failed')
       if (error instanceof Lost) return
       if (!(error instanceof Problem)) this.failed(error)
-      await held.write(({ jobs }) => jobs.postpone(job, Date.now() + RETRY_MS)).catch(() => {})
+      await leased.write(({ jobs }) => jobs.postpone(job, Date.now() + RETRY_MS)).catch(() => {})
     } finally {
       this.stats.running--
     }

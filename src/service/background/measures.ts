@@ -1,13 +1,14 @@
+// Metrics of background jobs.
 import type { Measure } from '../core/metrics.ts'
 import type { Jobs } from './jobs.ts'
 
-/** Metrics of the work in the background. */
+/** Returns the metrics of background jobs. */
 export function jobMeasures({ stats }: Jobs): Measure[] {
   return [
     {
       name: 'gridline_jobs_total',
       type: 'counter',
-      help: 'Jobs in the background that this server has run, by kind and outcome.',
+      help: 'Background jobs that this server has run, by kind and outcome.',
       read: () =>
         [...stats.ended].flatMap(([kind, counts]) =>
           Object.entries(counts).map(
@@ -24,13 +25,13 @@ export function jobMeasures({ stats }: Jobs): Measure[] {
     {
       name: 'gridline_jobs_due',
       type: 'gauge',
-      help: 'Jobs that were due and not begun when this server last looked.',
+      help: 'Jobs that were due but not started at the last poll.',
       read: () => stats.backlog.jobs,
     },
     {
       name: 'gridline_jobs_overdue_seconds',
       type: 'gauge',
-      help: 'How long the oldest of them has been due.',
+      help: 'Time since the oldest of these jobs was due.',
       read: () => {
         const { since } = stats.backlog
         return since === null ? 0 : Math.max(0, (Date.now() - since) / 1000)

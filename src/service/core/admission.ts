@@ -1,3 +1,4 @@
+// Limits running and waiting requests, and the memory of request bodies (docs/adr/0008).
 import { Problem } from '../../contract/errors.ts'
 import type { LimitName } from '../../contract/limits.ts'
 import { turnIsLong } from '../../json/index.ts'
@@ -5,7 +6,7 @@ import { turnIsLong } from '../../json/index.ts'
 interface Waiting {
   begin: () => void
   refuse: (problem: Problem) => void
-  /** When the request is refused, in ms of `performance.now()`. */
+  /** Time at which the request is refused, in ms of `performance.now()`. */
   until: number
   gone: (() => boolean) | undefined
 }
@@ -15,15 +16,15 @@ interface Share {
   waiting: Waiting[]
 }
 
-/** Requests that start in a turn of the event loop even if it is long. */
+/** Requests that may start in every iteration of the event loop, even in a long one. */
 const ALWAYS_STARTED = 4
 
-/** The fraction of the capacity that one user may use. */
+/** Maximum fraction of the capacity that one user may use. */
 const USER_SHARE = 0.5
 
 /**
- * Limits how many requests run and how many wait, in total and per user. Waiting requests are served round
- * robin by user. Requests that exceed a limit or wait too long fail with `overloaded` (503). See docs/adr/0008.
+ * Limits running and waiting requests, in total and per user. Waiting requests are served round robin by
+ * user. Throws `overloaded` (503) if the queue is full or the wait is too long. See docs/adr/0008.
  */
 export class Admission {
   private readonly shares = new Map<string, Share>()
@@ -33,34 +34,35 @@ export class Admission {
   private waiting = 0
   private sweeping: NodeJS.Timeout | undefined
   private granting = false
-  /** Requests started in this turn of the event loop, once it is long. */
+  /** Requests started in this iteration of the event loop, since it became long. */
   private started = 0
   private counting = false
 
   constructor(
+    /** Maximum number of running and waiting requests, and maximum wait, in ms. */
     private readonly most: { running: number; waiting: number; wait: number },
     private readonly limit: LimitName,
   ) {}
 
-  /** Whether a new request of any user would be refused. */
+  /** True if a new request of any user would be refused. */
   get full(): boolean {
     return this.waiting >= this.most.waiting
   }
 
-  /** Whether a new request of this user would be refused. */
+  /** Returns whether a new request of this user would be refused. */
   fullFor(user: string): boolean {
     const waiting = this.shares.get(user)?.waiting.length ?? 0
     return this.full || waiting >= this.most.waiting * USER_SHARE
   }
 
-  /** The numbers of running and waiting requests. */
+  /** Number of running and of waiting requests. */
   get load(): { running: number; waiting: number } {
     return { running: this.running, waiting: this.waiting }
   }
 
-  /** Runs `work` when it is its turn. `gone` tells whether the client has disconnected. */
-  async run<T>(user: string, work: () => Promise<T>, gone?: () => boolean): Promise<T> {
-    await this.enter(user, gone)
+  /** Runs `work` as soon as a slot is free. `isAborted` returns whether the client has disconnected. */
+  async run<T>(user: string, work: () => Promise<T>, isAborted?: () => boolean): Promise<T> {
+    await this.enter(user, isAborted)
     try {
       return await work()
     } finally {
@@ -68,14 +70,15 @@ export class Admission {
     }
   }
 
-  private enter(user: string, gone: (() => boolean) | undefined): Promise<void> | undefined {
+  /** Takes a slot now (undefined), or queues until one is free. Throws `overloaded` if the queue is full. */
+  private enter(user: string, isAborted: (() => boolean) | undefined): Promise<void> | undefined {
     let share = this.shares.get(user)
     if (!share) {
       share = { running: 0, waiting: [] }
       this.shares.set(user, share)
     }
-    // If this turn of the event loop is already long, only queue the request: the queue can then be
-    // bounded, and health checks are still answered promptly.
+    // In a long iteration of the event loop, only queue the request: the queue stays bounded, and health
+    // checks stay fast.
     if (this.waiting === 0 && this.mayRun(share) && this.hasTurn()) {
       this.start(share)
       return undefined
@@ -83,7 +86,7 @@ export class Admission {
     if (this.fullFor(user)) throw this.busy()
     return new Promise((resolve, reject) => {
       const until = performance.now() + this.most.wait
-      share.waiting.push({ begin: resolve, refuse: reject, until, gone })
+      share.waiting.push({ begin: resolve, refuse: reject, until, gone: isAborted })
       if (share.waiting.length === 1) this.turns.push(user)
       this.waiting++
       this.sweeping ??= setInterval(() => this.refuseLate(), 100).unref()
@@ -104,8 +107,8 @@ export class Admission {
   }
 
   /**
-   * Whether a request may start in this turn of the event loop. A few always may: long work of others that resumes in
-   * each turn would otherwise keep all from starting, forever.
+   * Returns whether a request may start in this iteration of the event loop. A few always may: otherwise work
+   * that resumes in every iteration would keep all others from starting.
    */
   private hasTurn(): boolean {
     if (!turnIsLong()) return true
@@ -125,7 +128,7 @@ export class Admission {
     share.running++
   }
 
-  /** Starts waiting requests. If this turn of the event loop is already long, continues in the next one. */
+  /** Starts waiting requests. In a long iteration of the event loop, continues in the next one. */
   private grant(): void {
     if (this.granting || this.waiting === 0) return
     if (!this.hasTurn()) {
@@ -136,7 +139,7 @@ export class Admission {
       })
       return
     }
-    // Skip each user who is at their limit, once.
+    // Skip each user at their limit once.
     for (let passed = 0; passed < this.turns.length && this.running < this.most.running && this.hasTurn(); ) {
       const user = this.turns.shift()!
       const share = this.shares.get(user)!
@@ -156,22 +159,24 @@ export class Admission {
         next.begin()
       }
     }
-    // The turn got long: the others follow in the next one.
+    // The iteration became long: continue in the next one.
     if (this.waiting > 0 && !this.granting && !this.hasTurn()) this.grant()
   }
 
+  /** Removes the user's oldest request from the queue. */
   private take(share: Share): Waiting {
     this.waiting--
     return share.waiting.shift()!
   }
 
+  /** Refuses requests that have waited too long. */
   private refuseLate(): void {
     const now = performance.now()
     for (const [user, share] of this.shares) {
       while (share.waiting.length > 0 && share.waiting[0].until <= now) this.take(share).refuse(this.busy())
       if (share.waiting.length > 0) continue
-      const turn = this.turns.indexOf(user)
-      if (turn >= 0) this.turns.splice(turn, 1)
+      const index = this.turns.indexOf(user)
+      if (index >= 0) this.turns.splice(index, 1)
       this.forget(user, share)
     }
     if (this.waiting > 0) return
@@ -198,19 +203,19 @@ export class ByteBudget {
     private readonly limit: LimitName,
   ) {}
 
-  /** Whether more than half is taken: then slow clients are no longer waited for. */
+  /** True if more than half of the budget is used. Slow clients are then disconnected. */
   get pressed(): boolean {
     return this.held > this.most / 2
   }
 
-  /** Counts the bytes that `work` reports until it ends. Throws `overloaded` beyond the limit. */
+  /** Runs `work`, and counts the bytes that it reports until it ends. Throws `overloaded` above the limit. */
   async hold<T>(user: string, work: (take: (bytes: number) => void) => Promise<T>): Promise<T> {
-    let own = 0
+    let reported = 0
     const count = (bytes: number): void => {
-      own += bytes
+      reported += bytes
       this.held += bytes
-      const of = (this.users.get(user) ?? 0) + bytes
-      if (of > 0) this.users.set(user, of)
+      const total = (this.users.get(user) ?? 0) + bytes
+      if (total > 0) this.users.set(user, total)
       else this.users.delete(user)
     }
     try {
@@ -220,7 +225,7 @@ export class ByteBudget {
         count(bytes)
       })
     } finally {
-      count(-own)
+      count(-reported)
     }
   }
 }

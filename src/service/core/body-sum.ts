@@ -1,18 +1,19 @@
+// Body checksums for idempotency: a retry must send the same bytes.
 import { crc32 } from 'node:zlib'
 import type { Bytes } from '../../json/index.ts'
 
-/** Whether the headers of a request have a hash of its bytes, so that its fingerprint stands for them too. */
+/** Returns whether `Source-Tag` holds a hash of the body, so that no checksum of the body is needed. */
 export function isTagged(headers: { 'Source-Tag'?: unknown }): boolean {
   return /^sha(256|512):[0-9a-f]{64,}$/.test(String(headers['Source-Tag']))
 }
 
 /**
- * Passes request bytes through and computes a checksum, which is available once all have arrived. CRC-32 is
- * enough: it compares two requests of the same caller, and costs little.
+ * Passes request bytes through and computes their checksum. CRC-32 is enough: it only compares two requests
+ * of the same caller.
  */
 export class SummedBytes {
   readonly bytes: Bytes
-  /** The checksum; undefined until all bytes have arrived. */
+  /** Length and CRC-32; undefined until all bytes have arrived. */
   sum: string | undefined
 
   constructor(bytes: Bytes) {

@@ -1,3 +1,4 @@
+// One validated request, as operations receive it, and the result that they return.
 import type { Fid } from '../../contract/fid.ts'
 import type {
   BodyOf,
@@ -12,24 +13,24 @@ import type { Caller } from '../access/access.ts'
 import type { WriteKey } from '../store/aggregates/idempotency.ts'
 import type { Trace } from '../tracing/tracing.ts'
 
-/** The fields of a JSON body as an operation gets them: those that the contract calls raw as RawJson. */
+/** Fields of a JSON body as an operation receives them. Fields that the contract marks `raw` are unparsed. */
 export type FieldsOf<N extends OperationName> = {
   [K in keyof BodyOf<N>]: K extends RawOf<N> ? RawJson : BodyOf<N>[K]
 }
 
-/** One request, whatever its operation: what decides on access, versions and retries. */
+/** One request, independent of its operation. Access, version and idempotency checks take it. */
 export interface Call {
   operation: OperationName
   caller: Caller | undefined
   /** The file id in the path; unused by operations without one. */
   fid: Fid
-  /** The only filetype found under this path; undefined for all. */
+  /** Filetype that the path is restricted to; undefined for any. */
   filetype: FileKind | undefined
   /** The other path parameter: a user, a team or a key. */
   name: string
   /** The `share_key` query parameter, which opens one private file for reading. */
   shareKey: string | undefined
-  /** The `version` query parameter of an operation that has one: the version of the file that is asked for. */
+  /** The `version` query parameter: the requested version of the file. */
   version: string | undefined
   /** Bytes of a body that is not JSON. */
   bytes: Bytes
@@ -39,13 +40,13 @@ export interface Call {
   fileName: string | undefined
   /** The If-Match header. */
   ifMatch: string | undefined
-  /** Whether the client has disconnected. */
+  /** Returns whether the client has disconnected. */
   gone?: () => boolean
-  /** The trace that the request belongs to. */
+  /** Trace that the request belongs to. */
   trace: Trace | undefined
-  /** Why the change is made, for the history. */
+  /** Reason of the change, shown in the version history. */
   message: string | undefined
-  /** The idempotency key of this write, for a transaction on the files of `owner`. */
+  /** Returns the idempotency key of this write, for a transaction on the files of `owner`. */
   writeKey(owner: string): WriteKey
 }
 
@@ -53,7 +54,7 @@ export interface Call {
 export interface OperationCall<N extends OperationName> extends Call {
   operation: N
   query: QueryOf<N>
-  /** The service's own headers, by name without prefix. */
+  /** Gridline's own request headers, by name without prefix. */
   headers: HeadersOf<N>
   /** Fields of a JSON body. Fields that the contract marks `raw` are unparsed. */
   fields: FieldsOf<N>
@@ -64,16 +65,15 @@ export interface OperationResult<T> {
   etag?: string
   /** Media type of a streamed body. */
   type?: string
-  /** Whether pages of other sites may not show the body. */
+  /** True if pages of other origins must not display the body. */
   ownSiteOnly?: boolean
-  /** Further headers of the response. */
+  /** Additional response headers. */
   headers?: Record<string, string>
-  /** The streamed body in Brotli, for clients that accept it. */
+  /** Returns the streamed body compressed with Brotli, for clients that accept it. */
   brotli?: () => Bytes
   /**
-   * Takes long and needs none of the resources that requests share: it runs after the request has left the
-   * queue, unless the client has the response already (`etag`). It gets the user or address that asks, and what it may
-   * cost.
+   * Creates the body of a slow response. Runs after the request has left the queue, and not at all if the
+   * client already has this `etag`. `user` is the user or IP address; `work` bounds the cost.
    */
   later?: (user: string, work: Work) => Promise<Pick<OperationResult<T>, 'body' | 'type'>>
 }

@@ -1,3 +1,4 @@
+// State shared by all modules of the service.
 import type { Theme } from '../../charts/figure/themes.ts'
 import type { Limits } from '../../contract/limits.ts'
 import type { Store } from '../store/store.ts'
@@ -6,20 +7,20 @@ import type { FormerNames } from './former-names.ts'
 import type { Metrics } from './metrics.ts'
 import type { ViewCounter } from './view-counter.ts'
 
-/** What every room of the service works with, the same for every request. */
+/** State shared by all requests and modules. */
 export interface Service {
   store: Store
-  /** URL under which the service is reached, without a trailing slash: links begin with it. */
+  /** Base URL of all links, without a trailing slash. */
   url: string
   limits: Limits
   views: ViewCounter
   metrics: Metrics
   cursors: CursorSigner
   names: FormerNames
-  /** The theme of new charts for which none is chosen. */
+  /** Theme of new charts whose request names none. */
   theme: Theme | undefined
-  /** What the server is about to do: /readyz says so. */
+  /** Draining is reported by /readyz: the server is about to stop. */
   lifecycle: { isDraining: boolean }
-  /** Runs work that no response waits for; closing the service does. */
+  /** Runs work that no response waits for. Closing the service waits for it. */
   background(work: () => Promise<void>): void
 }

@@ -1,28 +1,29 @@
+// Signs the cursors of lists, so that clients cannot change them.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import type { Store } from '../store/store.ts'
 
 const NAME = 'cursor'
-/** The form of all cursors: what changes it makes cursors of before invalid, and this number another. */
+/** Format version of all cursors. Increase it with any change that makes older cursors invalid. */
 const VERSION = 1
 const TAG_BYTES = 16
 
 /**
- * Signs cursors: JSON that clients carry and cannot change, as base64url of a version byte, an HMAC and the
- * JSON. All processes on one store share the secret.
+ * Signs and verifies cursors: base64url of a version byte, an HMAC and JSON. All processes on one store share
+ * the secret.
  */
 export class CursorSigner {
   private secret: Promise<string> | undefined
 
   constructor(private readonly store: Store) {}
 
-  /** A cursor that holds `value`. `list` names the list it belongs to: it is valid for no other. */
+  /** Returns a cursor that holds `value`. It is valid only for the list named `list`. */
   async sign(value: unknown, list: string): Promise<string> {
     const body = Buffer.from(JSON.stringify(value))
     return Buffer.concat([Buffer.of(VERSION), await this.tag(body, list), body]).toString('base64url')
   }
 
-  /** What was signed for this purpose; undefined for any other text. */
+  /** Returns the value that was signed for `purpose`; undefined for any other text. */
   async valueOf<T>(text: string, purpose: string): Promise<T | undefined> {
     return this.verify<T>(text, purpose).catch((error) => {
       if (error instanceof Problem) return undefined
@@ -30,7 +31,7 @@ export class CursorSigner {
     })
   }
 
-  /** The value of a cursor of this list; Problem `invalid_request` for any other text. */
+  /** Returns the value of a cursor of this list. Throws `invalid_request` for any other text. */
   async verify<T>(cursor: string, list: string): Promise<T> {
     const [version, tag, body] = parts(Buffer.from(cursor, 'base64url'))
     const signed = version === VERSION && body.length > 0
@@ -54,9 +55,9 @@ export class CursorSigner {
   }
 
   private async load(): Promise<string> {
-    const known = await this.store.read(({ accounts }) => accounts.secret(NAME))
-    if (known !== undefined) return known
-    // Of two that add it, one fails and is repeated.
+    const stored = await this.store.read(({ accounts }) => accounts.secret(NAME))
+    if (stored !== undefined) return stored
+    // If two processes add it, one transaction fails and is retried.
     return this.store.write([], async ({ accounts }) => {
       const secret = (await accounts.secret(NAME)) ?? randomBytes(32).toString('hex')
       if ((await accounts.secret(NAME)) === undefined) await accounts.addSecret(NAME, secret)

@@ -1,15 +1,16 @@
+// Entity tags of files, and If-Match.
 import { createHash } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 
-/** The entity tag of a file: its version. See docs/api.md#etags. */
+/** Returns the entity tag of a file: its quoted version. See docs/api.md#etags. */
 export function etag(file: Pick<FileRow, 'version'>): string {
   return `"${file.version}"`
 }
 
 /**
- * An entity tag that also covers the response body, for responses that contain more than the file itself
- * (stars, references, permissions). If-Match compares the version only.
+ * Returns an entity tag that also covers the response body, for bodies with more than the file itself (stars,
+ * references, permissions). If-Match compares only the version.
  */
 export function etagOf(tag: string, body: unknown): string {
   const digest = createHash('sha256').update(JSON.stringify(body)).digest('hex').slice(0, 8)
@@ -26,12 +27,12 @@ export function checkIfMatch(file: Pick<FileRow, 'version'>, ifMatch: string | u
 }
 
 /**
- * Whether an If-Match or If-None-Match list contains `tag`. Weak tags match too. If `tag` is a version only,
- * a longer tag of the same version matches.
+ * Returns whether an If-Match or If-None-Match list contains `tag`. Weak tags match too. If `tag` is only a
+ * version, longer tags of that version match.
  */
 export function matchesEtag(tags: string, tag: string): boolean {
-  return tags.split(',').some((one) => {
-    const given = one.trim().replace(/^W\//, '')
-    return given === tag || given.replace(/-[0-9a-f]{8}"$/, '"') === tag
+  return tags.split(',').some((item) => {
+    const candidate = item.trim().replace(/^W\//, '')
+    return candidate === tag || candidate.replace(/-[0-9a-f]{8}"$/, '"') === tag
   })
 }

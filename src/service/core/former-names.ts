@@ -1,40 +1,41 @@
+// Replaces former usernames in requests by current ones, so that old links, keys and scripts keep working.
 import { formatFid, parseFid } from '../../contract/fid.ts'
 import type { Store } from '../store/store.ts'
 
-/** How long names are kept before they are read again, in ms. */
+/** Time for which names are cached, in ms. */
 const FRESH_MS = 2000
 
-/** The names that users had before they were renamed: links, keys and scripts with them still work. */
+/** Cache of former usernames. */
 export class FormerNames {
   private names: ReadonlyMap<string, string> = new Map()
   private readUntil = 0
 
   constructor(private readonly store: Store) {}
 
-  /** Reads the names again if that was long ago. */
+  /** Loads the names again if the cache has expired. */
   async refresh(): Promise<void> {
     if (performance.now() < this.readUntil) return
-    // Requests that come meanwhile use the names from before.
+    // Concurrent requests use the cached names.
     this.readUntil = performance.now() + FRESH_MS
     const rows = await this.store.read(({ accounts }) => accounts.formerNames()).catch(() => undefined)
-    // Without the database, requests fail by themselves.
+    // If the database is down, requests fail by themselves.
     if (!rows) return
     this.names = new Map(rows.map(({ name, owner }) => [name, owner]))
   }
 
-  /** The present name of a user. */
+  /** Returns the current name of a user. */
   current(name: string): string {
     return this.names.get(name) ?? name
   }
 
-  /** A fid or `owner:id:uid` reference with the present name. */
+  /** Returns a fid or an `owner:id:uid` reference with the owner's current name. */
   inFid(text: string): string {
     if (this.names.size === 0) return text
     const end = text.indexOf(':')
     return end <= 0 ? text : this.current(text.slice(0, end)) + text.slice(end)
   }
 
-  /** A query whose `user` has the present name. */
+  /** Returns a query string with the current name in `user`. */
   inQuery(query: string): string {
     if (this.names.size === 0 || !query.includes('user=')) return query
     const parameters = new URLSearchParams(query)
@@ -44,7 +45,7 @@ export class FormerNames {
     return String(parameters)
   }
 
-  /** A path with the present names: `/~alice/3`, `/v2/grids/alice:3/…` and `/v2/users/alice`. */
+  /** Returns a path with current names: `/~alice/3`, `/v2/grids/alice:3/…` and `/v2/users/alice`. */
   inPath(path: string): string {
     if (this.names.size === 0) return path
     const parts = path.split('/')

@@ -1,4 +1,4 @@
-/** Values by key, up to a total size. The least recently used ones are dropped. */
+/** Least-recently-used cache with a maximum total size. */
 export class Lru<T> {
   private readonly kept = new Map<string, T>()
   private size = 0
@@ -11,15 +11,16 @@ export class Lru<T> {
   get(key: string): T | undefined {
     const value = this.kept.get(key)
     if (value === undefined) return undefined
-    // A Map keeps its order of insertion: the last one used is the last one.
+    // A Map iterates in insertion order: the most recently used entry is the last one.
     this.kept.delete(key)
     this.kept.set(key, value)
     return value
   }
 
+  /** Stores a value, unless it is larger than the maximum size. Evicts the least recently used ones. */
   set(key: string, value: T): void {
     this.delete(key)
-    // It would push out all others, and then itself.
+    // It would evict all other entries, and then itself.
     if (this.sizeOf(value) > this.most) return
     this.kept.set(key, value)
     this.size += this.sizeOf(value)

@@ -1,9 +1,10 @@
+// Metrics of the database, the blob stores and the process.
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import type { Limits } from '../../contract/limits.ts'
 import type { Store } from '../store/store.ts'
 import type { Measure } from './metrics.ts'
 
-/** Metrics of the database. */
+/** Returns the metrics of the database. */
 export function databaseMeasures({ engine: { name: kind, stats } }: Store, limits: Limits): Measure[] {
   const counter = (name: string, help: string, read: Measure['read']): Measure => ({
     name: `gridline_database_${name}`,
@@ -29,7 +30,7 @@ export function databaseMeasures({ engine: { name: kind, stats } }: Store, limit
       ? [
           gauge(
             'connections_limit',
-            'Most connections of this server (limit database_connections).',
+            'Maximum connections of this server (limit database_connections).',
             () => limits.database_connections,
           ),
         ]
@@ -39,17 +40,13 @@ export function databaseMeasures({ engine: { name: kind, stats } }: Store, limit
       'Transactions that wait for a connection.',
       () => stats.connections().waiting,
     ),
-    counter(
-      'statements_total',
-      'Statements, without those that begin and end transactions.',
-      () => stats.statements,
-    ),
-    counter('transactions_total', 'Transactions, without repetitions.', () => [
+    counter('statements_total', 'Statements, except BEGIN, COMMIT and ROLLBACK.', () => stats.statements),
+    counter('transactions_total', 'Transactions, excluding retries.', () => [
       ['kind="read"', stats.reads],
       ['kind="write"', stats.writes],
     ]),
     counter('rollbacks_total', 'Transactions that were rolled back.', () => stats.rollbacks),
-    counter('retries_total', 'Transactions that were repeated.', () => [
+    counter('retries_total', 'Retries of transactions.', () => [
       ['reason="conflict"', stats.conflicts],
       ['reason="connection"', stats.reconnects],
     ]),
@@ -61,14 +58,14 @@ export function databaseMeasures({ engine: { name: kind, stats } }: Store, limit
   ]
 }
 
-/** Metrics of bytes: where they are, and requests to stores outside of the database. */
+/** Returns the metrics of blobs: stored sizes, and requests to stores outside the database. */
 export function blobMeasures({ places }: Store): Measure[] {
   const { stats } = places
   const perOperation = (
     read: (counts: { done: number; failed: number; seconds: number }) => number,
   ): [string, number][] =>
     [...stats.operations].map(([name, counts]) => [`operation="${name}"`, read(counts)])
-  const perPlace = (read: (of: { objects: number; bytes: number }) => number): [string, number][] =>
+  const perPlace = (read: (size: { objects: number; bytes: number }) => number): [string, number][] =>
     places.sizes.map((size) => [
       `place="${size.place.replace(/[\\"\n]/g, '').replace(/\?.*$/s, '')}"`,
       read(size),
@@ -77,7 +74,7 @@ export function blobMeasures({ places }: Store): Measure[] {
     {
       name: 'gridline_blob_requests_total',
       type: 'counter',
-      help: 'Requests to stores of bytes outside of the database, by outcome.',
+      help: 'Requests to blob stores outside the database, by outcome.',
       read: () =>
         [...stats.operations].flatMap(([name, { done, failed }]) => [
           [`operation="${name}",outcome="done"`, done] as const,
@@ -87,13 +84,13 @@ export function blobMeasures({ places }: Store): Measure[] {
     {
       name: 'gridline_blob_seconds_total',
       type: 'counter',
-      help: 'Time that these requests took.',
+      help: 'Total duration of requests to blob stores.',
       read: () => perOperation(({ seconds }) => seconds),
     },
     {
       name: 'gridline_blob_bytes_total',
       type: 'counter',
-      help: 'Bytes sent to these stores and read from them.',
+      help: 'Bytes written to and read from blob stores.',
       read: () => [
         ['operation="put"', stats.bytesPut],
         ['operation="get"', stats.bytesGot],
@@ -114,11 +111,11 @@ export function blobMeasures({ places }: Store): Measure[] {
   ]
 }
 
-/** Metrics of the process, by the names that clients of Prometheus use. */
+/** Returns the metrics of the process, with the names that Prometheus clients use. */
 export function processMeasures(): Measure[] {
   const delay = monitorEventLoopDelay({ resolution: 10 })
   delay.enable()
-  let before = performance.eventLoopUtilization()
+  let previous = performance.eventLoopUtilization()
   const gauge = (name: string, help: string, read: () => number): Measure => ({
     name,
     type: 'gauge',
@@ -165,8 +162,8 @@ export function processMeasures(): Measure[] {
       'Share of the time since the last scrape that was not idle.',
       () => {
         const now = performance.eventLoopUtilization()
-        const { utilization } = performance.eventLoopUtilization(now, before)
-        before = now
+        const { utilization } = performance.eventLoopUtilization(now, previous)
+        previous = now
         return utilization
       },
     ),

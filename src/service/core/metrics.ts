@@ -1,5 +1,7 @@
+// Prometheus metrics: counts requests, and formats all metrics as text.
 import { version } from '../../contract/version.ts'
 
+/** Upper bounds of the duration histogram, in seconds. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 interface Timing {
@@ -8,12 +10,12 @@ interface Timing {
   count: number
 }
 
-/** A metric of the text exposition format. */
+/** Metric of the text exposition format. */
 export interface Measure {
   name: string
   type: 'gauge' | 'counter'
   help: string
-  /** The value now, or the values with their labels, such as `state="idle"`. */
+  /** Returns the current value, or one value per label set, such as `state="idle"`. */
   read(): number | readonly (readonly [labels: string, value: number])[]
 }
 
@@ -43,7 +45,7 @@ export class Metrics {
   ]
   private underWay = 0
 
-  /** Adds metrics that are read when somebody asks for them. */
+  /** Adds metrics. Their values are read at every scrape. */
   add(...measures: Measure[]): void {
     this.measures.push(...measures)
   }
@@ -52,6 +54,7 @@ export class Metrics {
     this.underWay++
   }
 
+  /** Counts a finished request. `seconds`: time to the first byte of the response. */
   end(operation: string, status: number, seconds: number): void {
     this.underWay--
     const key = `operation="${operation}",status="${status}"`
@@ -66,7 +69,7 @@ export class Metrics {
     for (let k = BUCKETS.length - 1; k >= 0 && seconds <= BUCKETS[k]; k--) timing.buckets[k]++
   }
 
-  /** The text exposition format, version 0.0.4. */
+  /** Returns all metrics in the text exposition format, version 0.0.4. */
   text(): string {
     const lines: string[] = []
     for (const { name, type, help, read } of this.measures) {

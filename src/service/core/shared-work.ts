@@ -1,23 +1,25 @@
-/** Work that several requests wait for: it is done once, and ends when all of their clients have left. */
+/** Shares work among concurrent requests: it runs once per key, and is aborted when all clients have left. */
 export class SharedWork<T> {
   private readonly running = new Map<
     string,
     { askers: ((() => boolean) | undefined)[]; result: Promise<T> }
   >()
 
-  /** Returns the result of the work that runs under a key, or begins it. `gone`: whether the client has disconnected. */
+  /** Joins the work under `key`, or starts it. `isAborted` returns whether the client has disconnected. */
   run(
     key: string,
-    gone: (() => boolean) | undefined,
-    work: (allGone: () => boolean) => Promise<T>,
+    isAborted: (() => boolean) | undefined,
+    work: (isAbortedByAll: () => boolean) => Promise<T>,
   ): Promise<T> {
-    const known = this.running.get(key)
-    if (known) {
-      known.askers.push(gone)
-      return known.result
+    const current = this.running.get(key)
+    if (current) {
+      current.askers.push(isAborted)
+      return current.result
     }
-    const askers = [gone]
-    const result = work(() => askers.every((one) => one?.() === true)).finally(() => this.running.delete(key))
+    const askers = [isAborted]
+    const result = work(() => askers.every((isAborted) => isAborted?.() === true)).finally(() =>
+      this.running.delete(key),
+    )
     this.running.set(key, { askers, result })
     return result
   }

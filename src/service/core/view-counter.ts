@@ -1,7 +1,8 @@
+// Counts page views of plots in the background.
 import { type Fid, formatFid, parseFid } from '../../contract/fid.ts'
 import type { Store } from '../store/store.ts'
 
-/** Counts views of pages. Views that come while some are being written are written together. */
+/** Counts page views. Views that arrive during a write are written together. */
 export class ViewCounter {
   private counts = new Map<string, number>()
   private writing = false

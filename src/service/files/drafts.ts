@@ -1,6 +1,4 @@
-/** Drafts of grids. See docs/drafts.md. */
-
-/** The link that shows a draft of a file. */
+/** Returns the link that shows a draft of the file at `url`. See docs/drafts.md. */
 export function draftUrl(url: string, name: string): string {
   return `${url}?version=${encodeURIComponent(name)}`
 }

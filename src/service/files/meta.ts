@@ -1,3 +1,4 @@
+// Builds the metadata of files, folders, grids and plots, as the API returns it.
 import { embedUrl, formatFid, ROOT, webUrl } from '../../contract/fid.ts'
 import { imageNames, pathOf } from '../../contract/operations/index.ts'
 import type {
@@ -27,8 +28,9 @@ import type { Readers } from '../store/store.ts'
 import { columnsOf, type FoundVersion, findVersion } from './versions.ts'
 
 const none = { results: [], count: 0 }
-/** Larger figures are omitted from lists and from metadata; the plot's content has them. */
+/** Maximum size of a figure in lists. Larger ones are omitted. */
 const LISTED_FIGURE_BYTES = 64 * 1024
+/** Maximum size of a figure in the metadata of one plot. The plot's content has larger ones. */
 const FIGURE_BYTES = 16 * 1024 * 1024
 
 /** Filetype → resource and `get` operation, for `api_urls`. */
@@ -39,7 +41,7 @@ const addresses = {
   extra: ['extras', 'files.get'],
 } as const
 
-/** The metadata of a file without relations, for a caller with `permission`. See docs/api.md#files. */
+/** Returns the metadata of a file without relations, for a caller with `permission` (docs/api.md#files). */
 function baseMeta(
   row: FileRow,
   { permission, state }: Pick<AuthorizedFile, 'permission' | 'state'>,
@@ -111,31 +113,31 @@ export function collaborator({ kind, name, may_write, teamName }: Shared, forOwn
   return { username: name, email: null, readonly }
 }
 
-/** Metadata for lists of files of any owners, without references. */
+/** Loads the metadata of files in a list, without references. The files may have several owners. */
 export async function fileMetas(
   service: Service,
   readers: Readers,
   files: readonly AuthorizedFile[],
   principal: Principal,
 ): Promise<FileMeta[]> {
-  const around = await readers.relations.around(files.map(({ file }) => file))
+  const relations = await readers.relations.around(files.map(({ file }) => file))
   const subfolders = await subfoldersOf(readers, files, principal)
-  return files.map((found, k) => metaOf(service, found, around[k], subfolders))
+  return files.map((access, k) => metaOf(service, access, relations[k], subfolders))
 }
 
 function metaOf(
   service: Service,
-  found: AuthorizedFile,
+  access: AuthorizedFile,
   { stars, collaborators }: Relations,
   subfolders: ReadonlyMap<string, number | null>,
 ): FileMeta {
-  const { file, state, roles, above } = found
+  const { file, state, roles, above } = access
   // A public file in a private folder must not reveal the folder.
   const showsParent = roles.has('owner') || file.parent === ROOT || above().length > 0
-  const meta = baseMeta(file, found, service.url, showsParent)
+  const meta = baseMeta(file, access, service.url, showsParent)
   meta.stars = { results: stars.usernames.map((username) => ({ username })), count: stars.count }
   if (isAllowed('collaborate', state, roles)) {
-    const results = collaborators.map((one) => collaborator(one, roles.has('owner')))
+    const results = collaborators.map((row) => collaborator(row, roles.has('owner')))
     meta.collaborators = { results, count: results.length }
   }
   if (file.filetype === 'fold') {
@@ -145,7 +147,7 @@ function metaOf(
   return meta
 }
 
-/** The visible subfolders of those of these files that are folders, by fid; none of what is in the trash. */
+/** Counts the visible subfolders of each active folder in `files`, by fid. */
 async function subfoldersOf(
   readers: Readers,
   files: readonly AuthorizedFile[],
@@ -153,48 +155,53 @@ async function subfoldersOf(
 ): Promise<Map<string, number | null>> {
   const folders = files.filter(({ file, state }) => file.filetype === 'fold' && state === 'active')
   const seesAll = ({ roles }: AuthorizedFile): boolean => roles.has('owner') || roles.has('reader')
-  const some: Viewer = {
+  const viewer: Viewer = {
     seesAll: false,
     names:
-      caller && folders.some((one) => !seesAll(one)) ? await readers.sharing.namesOf(caller.username) : [],
+      caller && folders.some((folder) => !seesAll(folder))
+        ? await readers.sharing.namesOf(caller.username)
+        : [],
     folders: [],
   }
-  const found = new Map<string, number | null>()
+  const countsByFid = new Map<string, number | null>()
   for (const owner of new Set(folders.map(({ file }) => file.owner))) {
-    const own = folders.filter(({ file }) => file.owner === owner)
+    const ownFolders = folders.filter(({ file }) => file.owner === owner)
     const counts = await readers.lists.subfolders(
       owner,
-      own.map((one) => ({ idlocal: one.file.idlocal, viewer: seesAll(one) ? OWNER : some })),
+      ownFolders.map((folder) => ({
+        idlocal: folder.file.idlocal,
+        viewer: seesAll(folder) ? OWNER : viewer,
+      })),
     )
-    for (const [idlocal, count] of counts) found.set(formatFid({ owner, idlocal }), count)
+    for (const [idlocal, count] of counts) countsByFid.set(formatFid({ owner, idlocal }), count)
   }
-  return found
+  return countsByFid
 }
 
-/** Metadata of a file. The figure of a plot is read later: blobs are read outside of transactions. */
+/** Metadata of a file. The figure of a plot is loaded later: blobs are read outside of transactions. */
 export interface Described {
   body: FileMeta | GridMeta | PlotMeta
   content?: ContentRow
 }
 
-/** The full metadata of one file, with the fields of its filetype. */
+/** Loads the full metadata of one file, with the fields of its filetype. */
 export async function describe(
   service: Service,
   readers: Readers,
-  admitted: AuthorizedFile,
+  access: AuthorizedFile,
   principal: Principal,
 ): Promise<Described> {
-  return (await describeAll(service, readers, [admitted], principal))[0]
+  return (await describeAll(service, readers, [access], principal))[0]
 }
 
-/** The metadata of a grid that its owner has just made, and that nothing is related to yet. */
+/** Returns the metadata of a grid that was just created: it has no relations yet. */
 export function describeNew(
   service: Service,
   file: FileRow,
   columns: readonly Pick<ColumnRow, 'name' | 'uid' | 'position' | 'type'>[],
   row_count: number,
 ): GridMeta {
-  const found: AuthorizedFile = {
+  const access: AuthorizedFile = {
     file,
     state: 'active',
     roles: new Set(['owner']),
@@ -202,7 +209,7 @@ export function describeNew(
     above: () => [],
   }
   return {
-    ...metaOf(service, found, NO_RELATIONS, new Map()),
+    ...metaOf(service, access, NO_RELATIONS, new Map()),
     version: file.content_version,
     cols: columns.map(columnMeta),
     row_count,
@@ -212,7 +219,7 @@ export function describeNew(
   }
 }
 
-/** The same for several: for plots with as many statements as for one. */
+/** Loads the full metadata of several files. The number of queries does not grow with the number of plots. */
 export async function describeAll(
   service: Service,
   readers: Readers,
@@ -220,50 +227,53 @@ export async function describeAll(
   principal: Principal,
 ): Promise<Described[]> {
   const rows = files.map(({ file }) => file)
-  const around = await readers.relations.around(rows, {
+  const relations = await readers.relations.around(rows, {
     references: true,
     referred: rows.filter(({ filetype }) => filetype === 'grid' || filetype === 'extra'),
   })
   const subfolders = await subfoldersOf(readers, files, principal)
-  const related = around.flatMap(({ references, referencers }) => [...references, ...referencers])
+  const related = relations.flatMap(({ references, referencers }) => [...references, ...referencers])
   const sources = rows.flatMap(({ source_fid }) => sourceOf(source_fid) ?? [])
   const readable = await readableFids(readers, [...related, ...sources], principal)
-  const shown = (keys: readonly Key[]): string[] => keys.map(formatFid).filter((fid) => readable.has(fid))
+  const readableOf = (keys: readonly Key[]): string[] =>
+    keys.map(formatFid).filter((fid) => readable.has(fid))
   const plots = await readers.plots.shown(rows.filter(({ filetype }) => filetype === 'plot'))
   const described: Described[] = []
-  for (const [k, found] of files.entries()) {
-    const { file } = found
-    const { references, referencers } = around[k]
-    const meta = metaOf(service, found, around[k], subfolders)
-    meta.references = shown(references)
-    meta.referencers = shown(referencers)
+  for (const [k, access] of files.entries()) {
+    const { file } = access
+    const { references, referencers } = relations[k]
+    const meta = metaOf(service, access, relations[k], subfolders)
+    meta.references = readableOf(references)
+    meta.referencers = readableOf(referencers)
     const source_fid = file.source_fid !== null && readable.has(file.source_fid) ? file.source_fid : null
-    const version = await findVersion(readers, found, principal.version)
+    const version = await findVersion(readers, access, principal.version)
     if (file.filetype === 'grid')
       described.push({ body: await gridMeta(readers, file, meta, source_fid, version) })
     else if (file.filetype === 'plot')
-      described.push(plotMeta(service, found, plots.get(meta.fid), meta, source_fid, version))
+      described.push(plotMeta(service, access, plots.get(meta.fid), meta, source_fid, version))
     else described.push({ body: meta })
   }
   return described
 }
 
+/** Splits `owner:id`; undefined for null and for other texts. */
 function sourceOf(source_fid: string | null): Key | undefined {
   const [, owner, idlocal] = /^(.*):(.*)$/.exec(source_fid ?? '') ?? []
   return owner === undefined ? undefined : { owner, idlocal: Number(idlocal) }
 }
 
-/** The fids of those of these files that `principal` may read. */
+/** Returns the fids of the files that `principal` may read. */
 async function readableFids(
   readers: Readers,
   keys: readonly Key[],
   principal: Principal,
 ): Promise<Set<string>> {
   if (keys.length === 0) return new Set()
-  const found = await visibleFiles(readers, await readers.files.getMany(keys), principal)
-  return new Set(found.flatMap((one) => (one ? [formatFid(one.file)] : [])))
+  const visible = await visibleFiles(readers, await readers.files.getMany(keys), principal)
+  return new Set(visible.flatMap((access) => (access ? [formatFid(access.file)] : [])))
 }
 
+/** Returns a column as the API shows it. */
 export function columnMeta({
   name,
   uid,
@@ -303,7 +313,7 @@ async function gridMeta(
       source_fid,
       source_url: file.source_url,
     }
-  // Column rows have the types of the slices only; `grid.types` includes the tail.
+  // Column rows hold the types of the slices. `grid.types` also covers the tail.
   for (const [k, type] of decodeTypes(grid.types).entries()) if (columns[k]) columns[k].type = type
   return {
     ...meta,
@@ -320,6 +330,7 @@ function nullIfNone<T>(list: T[]): T[] | null {
   return list.length === 0 ? null : list
 }
 
+/** Returns the metadata of a plot without its figure, and the content that holds the figure. */
 function plotMeta(
   service: Service,
   { file }: AuthorizedFile,
@@ -329,9 +340,9 @@ function plotMeta(
   version: FoundVersion | undefined,
 ): Described {
   const { owner } = file
-  const present = plot?.content
+  const current = plot?.content
   const { hash, bytes } = version?.row ?? {}
-  const content = present && hash && bytes ? { ...present, hash, bytes } : present
+  const content = current && hash && bytes ? { ...current, hash, bytes } : current
   const body: PlotMeta = {
     ...meta,
     version: version?.version ?? file.content_version,
@@ -353,26 +364,26 @@ function refreshInterval({ refresh_interval }: Record<string, unknown>): number 
   return Number.isInteger(refresh_interval) ? (refresh_interval as number) : null
 }
 
-/** Figures of plots on pages, by hash, read with one statement. Call it outside of transactions. */
+/** Loads the figures of a page of plots with one query. Call it outside of transactions. */
 export async function listedFigures(
   { store }: Service,
   described: readonly Described[],
 ): Promise<BlobReader> {
-  const listed = described.flatMap(({ content }) =>
+  const blobs = described.flatMap(({ content }) =>
     content && content.bytes <= LISTED_FIGURE_BYTES ? [storedOf(content).blob] : [],
   )
-  const known = await store.blobs.getAll(listed)
+  const loaded = await store.blobs.getAll(blobs)
   return {
-    get: async (ref) => known.get(nameOf(ref)) ?? store.blobs.get(ref),
+    get: async (ref) => loaded.get(nameOf(ref)) ?? store.blobs.get(ref),
     getAll: (refs) => store.blobs.getAll(refs),
   }
 }
 
-/** Adds the figure to a plot's metadata. Call it outside of transactions. */
+/** Adds the figure to the metadata of a plot. Call it outside of transactions. */
 export async function withFigure(
   service: Service,
   { body, content }: Described,
-  /** Of a list: figures that have been read already. */
+  /** In lists: figures that are already loaded. */
   listed?: BlobReader,
 ): Promise<FileMeta | GridMeta | PlotMeta> {
   if (!content) return body
@@ -391,7 +402,7 @@ export async function withFigure(
   }
 }
 
-/** Metadata of the home folder `<username>:-1`, which has no row in the database. */
+/** Returns the metadata of the home folder `<username>:-1`, which has no row in the database. */
 export function homeMeta(owner: string, permission: Permission, url: string): FolderMeta {
   const epoch = 0
   const home: FileRow = {

@@ -1,3 +1,4 @@
+// File names and paths: validation, lookup, and creation of folders.
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import { HIDDEN } from '../../contract/hidden.ts'
@@ -5,7 +6,7 @@ import type { Limits } from '../../contract/limits.ts'
 import type { FileReader, FileRow } from '../store/aggregates/files.ts'
 import type { Readers, Writers } from '../store/store.ts'
 
-/** Returns a name that is valid in a path. Throws `invalid_request` for any other. */
+/** Returns `name` if it is valid in a path. Throws `invalid_request` otherwise. */
 export function checkFilename(name: unknown, limits: Limits, field = 'filename'): string {
   const refuse = (why: string): Problem =>
     new Problem('invalid_request', `${field}: ${why}`, { field, hint: 'Give another name.' })
@@ -16,20 +17,20 @@ export function checkFilename(name: unknown, limits: Limits, field = 'filename')
   }
   if (name.includes('/')) throw refuse("must not contain '/'")
   if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) throw refuse('must not contain control characters')
-  const hidden = hiddenIn(name)
-  if (hidden) throw refuse(`must not contain invisible characters (${hidden})`)
+  const invisible = hiddenIn(name)
+  if (invisible) throw refuse(`must not contain invisible characters (${invisible})`)
   if (!name.isWellFormed()) throw refuse('is not well-formed Unicode')
   if (name === '.' || name === '..') throw refuse(`must not be ${name}`)
   return name
 }
 
-/** The code of the first character that hides or reorders others: with it, a name can look like another one. */
+/** Returns the code point of the first invisible or reordering character, which could disguise a name. */
 function hiddenIn(name: string): string | undefined {
-  const found = name.match(HIDDEN)?.[0]
-  return found && `U+${found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
+  const match = name.match(HIDDEN)?.[0]
+  return match && `U+${match.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 }
 
-/** Splits a path into names. Ignores empty names, so `//` and slashes at either end are allowed. */
+/** Splits a path into names. Ignores empty names: `//` and slashes at either end are allowed. */
 export function pathNames(path: string, limits: Limits): string[] {
   const names = path.split('/').filter((name) => name !== '')
   if (names.length > limits.path_depth) {
@@ -42,7 +43,7 @@ export function pathNames(path: string, limits: Limits): string[] {
   return names
 }
 
-/** Returns the active file at a path below `parent`. */
+/** Returns the active file at a path below `parent`; undefined for an empty path. */
 export async function find(
   files: FileReader,
   owner: string,
@@ -52,13 +53,13 @@ export async function find(
   return names.length === 0 ? undefined : files.at(owner, parent, names)
 }
 
-/** The destination folder of a new file. */
+/** Destination folder of a new file. */
 export interface Place {
   parent?: number | null
   parent_path?: string
 }
 
-/** Resolves `parent` and `parent_path` to a folder id. Creates missing folders of `parent_path`. */
+/** Returns the folder id of `parent` and `parent_path`. Creates missing folders of `parent_path`. */
 export async function placeOf(
   writers: Writers,
   owner: string,
@@ -72,17 +73,18 @@ export async function placeOf(
     : makeFolders(writers, owner, ROOT, pathNames(parent_path, limits), limits)
 }
 
+/** Returns `idlocal` if it is an active folder of the owner, or ROOT. Throws `invalid_request` otherwise. */
 async function folder({ files, folders }: Readers, owner: string, idlocal: number): Promise<number> {
   if (idlocal === ROOT) return ROOT
-  const found = await files.get(owner, idlocal)
-  if (found?.filetype === 'fold' && (await folders.active([found])).length > 0) return idlocal
+  const file = await files.get(owner, idlocal)
+  if (file?.filetype === 'fold' && (await folders.active([file])).length > 0) return idlocal
   throw new Problem('invalid_request', `parent: no folder with the id ${idlocal}`, {
     field: 'parent',
     hint: 'Give the id of one of your folders, or -1 for the home folder.',
   })
 }
 
-/** Walks a path of folders and creates missing ones. Returns the id of the last. */
+/** Returns the id of the last folder in a path. Creates missing folders. */
 export async function makeFolders(
   writers: Writers,
   owner: string,
@@ -92,13 +94,13 @@ export async function makeFolders(
 ): Promise<number> {
   let parent = start
   for (const name of names) {
-    const found = await writers.files.named(owner, parent, name)
-    if (found && found.filetype !== 'fold') {
+    const existing = await writers.files.named(owner, parent, name)
+    if (existing && existing.filetype !== 'fold') {
       throw new Problem('conflict', `a file named '${name}' already exists, and it is not a folder`, {
         field: 'path',
       })
     }
-    parent = found ? found.idlocal : await makeFolder(writers, owner, parent, name, limits)
+    parent = existing ? existing.idlocal : await makeFolder(writers, owner, parent, name, limits)
   }
   return parent
 }
@@ -120,6 +122,7 @@ export async function checkDepth(
   )
 }
 
+/** Returns the id of a new folder. */
 export async function makeFolder(
   writers: Writers,
   owner: string,
@@ -137,7 +140,7 @@ export async function makeFolder(
   return idlocal
 }
 
-/** Existing clients look for "already exists" in the message. */
+/** Returns the error for a taken name. Existing clients search its message for "already exists". */
 export function nameTaken(name: string, hint = 'Choose another name.'): Problem {
   return new Problem('already_exists', `a file named '${name}' already exists`, {
     field: 'filename',
@@ -145,22 +148,22 @@ export function nameTaken(name: string, hint = 'Choose another name.'): Problem 
   })
 }
 
-/** Cuts a name to 240 characters, without splitting a surrogate pair, so that a suffix can be added. */
+/** Cuts a name to 240 characters, without splitting a surrogate pair. A suffix then fits. */
 export function shortened(name: string): string {
   return name.slice(0, 240).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** Numbers tried first: 1 to 16, then powers of two. */
+/** Numbers tried first: 1 to 16, then powers of two from 32. */
 const FIRST = [
   ...Array.from({ length: 16 }, (_, k) => k + 1),
   ...Array.from({ length: 20 }, (_, k) => 32 << k),
 ]
-/** Names probed per query while searching for the first free number. */
+/** Names looked up per query while searching for the first free number. */
 const PROBES = 32
 
 /**
- * Returns `name`, or `name (1)`, `name (2)` … if it is taken. Finds the lowest free number up to 16. Beyond
- * that it finds a free number that follows a taken one, in a few queries however many names are taken.
+ * Returns `name`, or `name (1)`, `name (2)` … if it is taken. Finds the lowest free number up to 16. Above
+ * 16, finds a free number that follows a taken one, in a few queries even if thousands of names are taken.
  */
 export async function freeName(
   files: FileReader,
@@ -184,10 +187,10 @@ export async function freeName(
     const step = Math.max(1, Math.floor((free - low) / PROBES))
     const probes: number[] = []
     for (let n = low + step; n < free; n += step) probes.push(n)
-    const found: number = (await firstFree(probes)) ?? free
-    const before = probes.filter((n) => n < found).at(-1)
-    low = before ?? low
-    free = found
+    const firstFreeProbe: number = (await firstFree(probes)) ?? free
+    const lastTakenProbe = probes.filter((n) => n < firstFreeProbe).at(-1)
+    low = lastTakenProbe ?? low
+    free = firstFreeProbe
   }
   return numbered(free)
 }

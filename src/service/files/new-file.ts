@@ -1,3 +1,4 @@
+// Fields of new files and of copies.
 import { randomBytes } from 'node:crypto'
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
@@ -10,7 +11,7 @@ import type { Service } from '../core/context.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { Readers } from '../store/store.ts'
 
-/** Validates the `source_fid` of a new file: a file of the same filetype that `principal` may read. */
+/** Returns the validated `source_fid` of a new file: a file of the same type that `principal` may read. */
 export async function readSourceFid(
   { names }: Service,
   readers: Readers,
@@ -19,18 +20,18 @@ export async function readSourceFid(
   filetype: FileKind,
 ): Promise<string | null> {
   if (text === undefined || text === null || text === '') return null
-  const given = names.inFid(text)
-  const fid = parseFid(given)
-  const found = fid && (await visibleFileById(readers, fid, principal))
-  if (found?.file.filetype === filetype) return given
+  const current = names.inFid(text)
+  const fid = parseFid(current)
+  const source = fid && (await visibleFileById(readers, fid, principal))
+  if (source?.file.filetype === filetype) return current
   throw new Problem('invalid_request', `source_fid: no such ${filetype}, or you may not see it`, {
     field: 'source_fid',
   })
 }
 
-/** The JSON text of `metadata`, given as an object or as a JSON-encoded string. */
-export function metadataText(given: unknown, limits: Limits): string {
-  let value = given
+/** Returns `metadata`, an object or a JSON-encoded string, as JSON text. Throws if it is too large. */
+export function metadataText(metadata: unknown, limits: Limits): string {
+  let value = metadata
   if (typeof value === 'string')
     value = value === '' ? {} : parseRaw(Buffer.from(value), 'metadata', limits).value()
   if (value === undefined || value === null) value = {}
@@ -48,19 +49,19 @@ export function metadataText(given: unknown, limits: Limits): string {
   return text
 }
 
-/** Creates a new key each time sharing is enabled, so that old links stay invalid. */
+/** Returns a random share key. Each time sharing is enabled, a new key keeps old links invalid. */
 export function newShareKey(): string {
   return randomBytes(18).toString('base64url')
 }
 
-/** What the fields of a new file become in its row. A field that is missing here does not compile. */
+/** Row fields of each field of a new file. A missing field is a compile error. */
 const rowOf: {
   [F in keyof Required<Placed>]: (
     value: Placed[F],
     limits: Limits,
   ) => Partial<Pick<FileRow, 'world_readable' | 'share_key' | 'metadata'>>
 } = {
-  // The name and the place need the folder: see `placeOf` and `freeName`.
+  // Name and folder need the database: see `resolveDestination` and `findFreeName`.
   filename: () => ({}),
   parent: () => ({}),
   parent_path: () => ({}),
@@ -69,9 +70,9 @@ const rowOf: {
   metadata: (value, limits) => ({ metadata: metadataText(value, limits) }),
 }
 
-/** The fields of the row of a new file, besides its name and place. */
+/** Returns the row fields of a new file, except name and folder. */
 export function newRow(
-  /** Metadata of a data file can be anything; `metadataText` checks it. */
+  /** `metadata` of a data file can be any value; `encodeMetadata` checks it. */
   fields: Omit<Placed, 'metadata'> & { metadata?: unknown },
   limits: Limits,
 ): Pick<FileRow, 'world_readable' | 'share_key' | 'metadata'> {
@@ -79,11 +80,11 @@ export function newRow(
   return Object.assign({}, ...names.map((name) => rowOf[name](fields[name] as never, limits)))
 }
 
-/** What becomes of each field of a file in its copies. A field that is missing here does not compile. */
+/** Handling of each field when a file is copied. A missing field is a compile error. */
 const inCopies = {
   owner: 'new',
   idlocal: 'new',
-  filetype: 'kept',
+  filetype: 'copied',
   filename: 'new',
   live_name: 'new',
   parent: 'new',
@@ -97,7 +98,7 @@ const inCopies = {
   quality: 'new',
   world_readable: 'new',
   share_key: 'new',
-  metadata: 'kept',
+  metadata: 'copied',
   creation_time: 'new',
   date_modified: 'new',
   version: 'new',
@@ -108,14 +109,14 @@ const inCopies = {
   source_tag: 'new',
   source_version: 'new',
   source_referer: 'new',
-  is_theme: 'kept',
-  is_template: 'kept',
-} as const satisfies Record<keyof FileRow, 'kept' | 'new'>
+  is_theme: 'copied',
+  is_template: 'copied',
+} as const satisfies Record<keyof FileRow, 'copied' | 'new'>
 
-type Kept = { [F in keyof FileRow]: (typeof inCopies)[F] extends 'kept' ? F : never }[keyof FileRow]
+type Kept = { [F in keyof FileRow]: (typeof inCopies)[F] extends 'copied' ? F : never }[keyof FileRow]
 
-/** The fields that a copy takes from its original. */
+/** Returns the fields that a copy takes from its original. */
 export function keptInCopies(file: FileRow): Pick<FileRow, Kept> {
-  const fields = Object.entries(file).filter(([field]) => inCopies[field as keyof FileRow] === 'kept')
+  const fields = Object.entries(file).filter(([field]) => inCopies[field as keyof FileRow] === 'copied')
   return Object.fromEntries(fields) as Pick<FileRow, Kept>
 }

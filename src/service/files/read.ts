@@ -1,3 +1,4 @@
+// Reads and changes single files, with access, version and idempotency checks.
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, ROOT } from '../../contract/fid.ts'
 import type { FileKind } from '../../contract/operations/index.ts'
@@ -22,7 +23,7 @@ type AnyMeta = FileMeta & GridMeta & PlotMeta
 
 export interface Found {
   body: AnyMeta
-  /** Absent if only existence was asked for. */
+  /** Undefined if the request only asked for existence. */
   etag?: string
 }
 
@@ -38,7 +39,7 @@ export async function lookup(
   const owner = query.user ?? principal.caller?.username
   if (!owner)
     throw new Problem('unauthenticated', 'user is required unless you are logged in', { field: 'user' })
-  const found = async (readers: Readers): Promise<AuthorizedFile> => {
+  const findFile = async (readers: Readers): Promise<AuthorizedFile> => {
     const start = query.parent ?? ROOT
     // Starting in a folder requires read access to it.
     if (start !== ROOT && !(await visibleFileById(readers, { owner, idlocal: start }, principal)))
@@ -47,8 +48,8 @@ export async function lookup(
     const file = await find(readers.files, owner, start, names)
     return authorize(readers, file, principal, { access: 'read', filetype })
   }
-  if (!query.exists) return read(service, principal, found)
-  await service.store.read(found)
+  if (!query.exists) return read(service, principal, findFile)
+  await service.store.read(findFile)
   // `exists=true` answers `{exists: true}` only, although the schema says FileMeta.
   return { body: { exists: true } as never }
 }
@@ -68,39 +69,39 @@ export async function getFile(
   )
 }
 
+/** Loads metadata and entity tag of the file that `find` returns. */
 async function read(
   service: Service,
   principal: Principal,
   find: (readers: Readers) => Promise<AuthorizedFile>,
 ): Promise<Found> {
   const { described, tag } = await service.store.read(async (readers) => {
-    const found = await find(readers)
-    return { described: await describe(service, readers, found, principal), tag: etag(found.file) }
+    const access = await find(readers)
+    return { described: await describe(service, readers, access, principal), tag: etag(access.file) }
   })
   const body = (await withFigure(service, described)) as AnyMeta
   return { body, etag: etagOf(tag, body) }
 }
 
-/** The response to a change: the file as it is now. It is read again, so that a retry gets it too. */
+/** Returns the changed file as the response to a change. It is read again, so that a retry gets it too. */
 export function respondWithFile(service: Service, call: Call, fid: Fid = call.fid): Promise<Found> {
   return getFile(service, call, fid)
 }
 
 /**
- * Changes the file in the path in one transaction. Checks access and If-Match, and applies once per
- * idempotency key. The result of `work` must be JSON. `owners`: other users whose rows `work` changes, or reads to
- * decide on a change.
+ * Changes the file in the path, in one transaction and once per idempotency key. Checks access and If-Match.
+ * The result of `work` must be JSON. `owners`: other users whose rows `work` changes or depends on.
  */
 export function updateFile<T>(
   service: Service,
   call: Call,
-  work: (writers: Writers, found: AuthorizedFile) => Promise<T>,
+  work: (writers: Writers, access: AuthorizedFile) => Promise<T>,
   owners: readonly string[] = [],
 ): Promise<T> {
   const { owner } = call.fid
   return service.store.write(
     [owner, ...owners],
-    (writers) => applyOnce(writers, call, (found) => work(writers, found)),
+    (writers) => applyOnce(writers, call, (access) => work(writers, access)),
     { repeatable: call.writeKey(owner).key !== undefined },
   )
 }
@@ -109,14 +110,14 @@ export function updateFile<T>(
 export async function applyOnce<T>(
   writers: Writers,
   call: Call,
-  work: (found: AuthorizedFile) => Promise<T>,
+  work: (access: AuthorizedFile) => Promise<T>,
 ): Promise<T> {
   return writers.idempotency.once(
     call.writeKey(call.fid.owner),
     async () => {
-      const found = await authorizeCall(writers, call)
-      checkIfMatch(found.file, call.ifMatch)
-      return work(found)
+      const access = await authorizeCall(writers, call)
+      checkIfMatch(access.file, call.ifMatch)
+      return work(access)
     },
     { onReplay: () => assertMayReplay(writers, call) },
   )
@@ -128,26 +129,26 @@ async function assertMayReplay(readers: Readers, call: Call): Promise<void> {
   await checkReplay(readers, await readers.files.get(owner, idlocal), call.writeKey(owner), call)
 }
 
-/** The stored result of this change, if it was applied before. Throws if the caller may not read the file. */
+/** Returns the stored result of an applied write. Throws if the caller may not read the file. */
 export async function replayed<T>(readers: Readers, call: Call): Promise<{ result: T } | undefined> {
-  const before = await readers.idempotency.find<T>(call.writeKey(call.fid.owner))
-  if (before) await assertMayReplay(readers, call)
-  return before
+  const replay = await readers.idempotency.find<T>(call.writeKey(call.fid.owner))
+  if (replay) await assertMayReplay(readers, call)
+  return replay
 }
 
 /**
  * Checks access and version before the body is read, so that a write that must fail fails early. Returns
- * undefined for a retry of a write that was applied. `more` reads on the same snapshot.
+ * undefined for a retry of an applied write. `more` reads in the same transaction.
  */
 export async function assertCanChange<T = AuthorizedFile>(
   service: Service,
   call: Call,
-  more: (readers: Readers, found: AuthorizedFile) => Promise<T> = async (_, found) => found as T,
+  more: (readers: Readers, access: AuthorizedFile) => Promise<T> = async (_, access) => access as T,
 ): Promise<T | undefined> {
   return service.store.read(async (readers) => {
     if (await replayed(readers, call)) return undefined
-    const found = await authorizeCall(readers, call)
-    checkIfMatch(found.file, call.ifMatch)
-    return more(readers, found)
+    const access = await authorizeCall(readers, call)
+    checkIfMatch(access.file, call.ifMatch)
+    return more(readers, access)
   })
 }

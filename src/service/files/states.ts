@@ -1,3 +1,4 @@
+// Trash: moves files to it, restores them, and deletes them permanently.
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, ROOT } from '../../contract/fid.ts'
 import type { AuthorizedFile } from '../access/access.ts'
@@ -5,7 +6,7 @@ import type { FileRow } from '../store/aggregates/files.ts'
 import { stateIn } from '../store/aggregates/folders.ts'
 import type { Writers } from '../store/store.ts'
 
-/** Moves a file to the trash; a folder with everything in it. Frees its name at once. See docs/api.md#trash. */
+/** Moves a file or a folder with its content to the trash. Frees its name at once. See docs/api.md#trash. */
 export async function trash(
   { files, folders }: Writers,
   { file, state }: Pick<AuthorizedFile, 'file' | 'state'>,
@@ -18,35 +19,36 @@ export async function trash(
 }
 
 /**
- * Restores a file from the trash; a folder with everything in it, except what was trashed on its own. Throws if the
- * name is taken. If the file's folder is in the trash or gone, the file goes to the home folder. Returns warnings.
+ * Restores a file from the trash; a folder with its content, except files that were trashed individually.
+ * Throws if the name is taken. A file whose folder is trashed or deleted is restored to the home folder.
+ * Returns warnings.
  */
-export async function restore({ files, folders }: Writers, found: AuthorizedFile): Promise<string[]> {
-  if (found.state === 'active') return []
-  const { file } = found
+export async function restore({ files, folders }: Writers, access: AuthorizedFile): Promise<string[]> {
+  if (access.state === 'active') return []
+  const { file } = access
   const { owner, idlocal, filename, filetype } = file
   const isInTrash = stateIn(NOT_TRASHED, await folders.above(file)) !== 'active'
   const parent = isInTrash ? ROOT : file.parent
-  const taken = filetype === 'extra' ? undefined : await files.named(owner, parent, filename)
-  if (taken) throw nameConflict(file, taken)
+  const existing = filetype === 'extra' ? undefined : await files.named(owner, parent, filename)
+  if (existing) throw nameConflict(file, existing)
   const live_name = filetype === 'extra' ? null : filename
   await files.change(owner, idlocal, { trashed_at: null, live_name, parent, hidden: 0 })
   if (filetype === 'fold') await folders.tell(owner, idlocal)
   return isInTrash ? ['its folder is in the trash, so it was restored to the home folder'] : []
 }
 
-/** A file that is not in the trash itself. */
+/** State fields of a file that is not itself in the trash. */
 const NOT_TRASHED = { trashed_at: null, removed_at: null }
 
-function nameConflict(file: FileRow, taken: FileRow): Problem {
+function nameConflict(file: FileRow, existing: FileRow): Problem {
   return new Problem(
     'conflict',
-    `cannot restore '${file.filename}' (${formatFid(file)}): a file named '${taken.filename}' (${formatFid(taken)}) already exists there`,
+    `cannot restore '${file.filename}' (${formatFid(file)}): a file named '${existing.filename}' (${formatFid(existing)}) already exists there`,
     { field: 'filename', hint: 'Rename one of the two first.' },
   )
 }
 
-/** Deletes a trashed file permanently; a folder with everything in it. */
+/** Permanently deletes a trashed file; a folder with its content. */
 export async function remove(
   { files, folders }: Writers,
   { file, state }: Pick<AuthorizedFile, 'file' | 'state'>,

@@ -1,3 +1,4 @@
+// Content of extras.
 import { Problem } from '../../contract/errors.ts'
 import type { Bytes } from '../../json/index.ts'
 import { authorizeCall } from '../access/access.ts'
@@ -7,7 +8,7 @@ import { etag } from '../core/etag.ts'
 import { storedOf } from '../store/aggregates/plots.ts'
 import { loadText } from '../store/aggregates/texts.ts'
 
-/** The bytes of an extra. */
+/** Loads the content of an extra. */
 export async function storedBytes(service: Service, call: Call): Promise<OperationResult<Bytes>> {
   const { content, tag } = await service.store.read(async (readers) => {
     const { file } = await authorizeCall(readers, call)

@@ -1,3 +1,4 @@
+// Updates of a file's writable metadata, with an access check per field.
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FileUpdate } from '../../contract/resources/index.ts'
@@ -12,30 +13,30 @@ import { metadataText, newShareKey } from './new-file.ts'
 
 type Changes = Partial<FileRow>
 
-/** A request with writable metadata in its body. */
+/** Request with writable metadata in its body. */
 type UpdateCall = Call & { fields: FileUpdate }
 
 /**
- * Applies a PUT or PATCH to a file's writable metadata. Fields that are not given stay unchanged; unchanged
- * values do not count as a change. See docs/api.md#files.
+ * Applies a PUT or PATCH to a file's writable metadata. Missing fields keep their values. A field that is set
+ * to its current value is not a change. See docs/api.md#files.
  */
 export async function update(
   service: Service,
   call: UpdateCall,
   writers: Writers,
-  found: AuthorizedFile,
-  more: Changes = {},
+  access: AuthorizedFile,
+  otherChanges: Changes = {},
 ): Promise<null> {
-  const { file } = found
-  const changes: Changes = { ...more, ...(await changesOf(service, call, writers, found)) }
+  const { file } = access
+  const changes: Changes = { ...otherChanges, ...(await changesOf(service, call, writers, access)) }
   if (Object.keys(changes).length === 0) return null
   const after = { ...file, ...changes }
   const moved = after.parent !== file.parent || after.filename !== file.filename
-  // A file that goes to the trash by being moved needs no free name.
+  // A file that a move puts into the trash needs no free name.
   if (moved && after.live_name !== null) {
-    const taken = await writers.files.named(after.owner, after.parent, after.filename)
-    if (taken && taken.idlocal !== file.idlocal) {
-      if (found.roles.has('owner') || (await visibleFileById(writers, taken, call)))
+    const existing = await writers.files.named(after.owner, after.parent, after.filename)
+    if (existing && existing.idlocal !== file.idlocal) {
+      if (access.roles.has('owner') || (await visibleFileById(writers, existing, call)))
         throw nameTaken(after.filename)
       // Do not reveal the existence of an unreadable file by an error: choose another name instead.
       changes.filename = await freeName(writers.files, after.owner, after.parent, after.filename)
@@ -55,14 +56,14 @@ interface Update {
   changes: Changes
 }
 
-/** What each field of an update changes. A field without an entry does not compile. */
+/** Computes the change of each field of an update. A missing field is a compile error. */
 const changers: {
   [F in keyof FileUpdate]-?: (
     update: Update,
     value: Exclude<FileUpdate[F], undefined>,
   ) => void | Promise<void>
 } = {
-  // A name from before the rules for names stays valid.
+  // Names that are older than the rules for names stay valid.
   filename: (update, value) =>
     value === update.found.file.filename
       ? undefined
@@ -78,7 +79,7 @@ const changers: {
     changes.share_key = value ? newShareKey() : null
   },
   parent: (update, value) => (value === null ? undefined : move(update)),
-  // With both, the folder is read once.
+  // With both fields, the folder is resolved once.
   parent_path: (update) => ((update.call.fields.parent ?? null) === null ? move(update) : undefined),
 }
 
@@ -86,9 +87,9 @@ async function changesOf(
   service: Service,
   call: UpdateCall,
   writers: Writers,
-  found: AuthorizedFile,
+  access: AuthorizedFile,
 ): Promise<Changes> {
-  const update: Update = { service, call, writers, found, changes: {} }
+  const update: Update = { service, call, writers, found: access, changes: {} }
   for (const [field, change] of Object.entries(changers) as [keyof FileUpdate, Changer][]) {
     const value = call.fields[field]
     if (value !== undefined) await change(update, value)
@@ -96,9 +97,10 @@ async function changesOf(
   return update.changes
 }
 
-/** A changer of any field: the table above pairs fields with their values. */
+/** Changer of any field: the table above pairs fields with their value types. */
 type Changer = (update: Update, value: unknown) => void | Promise<void>
 
+/** Sets a field of the row, unless it already has this value. Checks access. */
 function set<F extends keyof FileRow>(
   { call, found, changes }: Update,
   field: keyof FileUpdate,
@@ -110,11 +112,12 @@ function set<F extends keyof FileRow>(
   changes[name as keyof Changes] = value as never
 }
 
+/** Moves the file to the folder of the request, unless it is already there. Checks access. */
 async function move({ service, call, writers, found, changes }: Update): Promise<void> {
   const { fields } = call
   const { file } = found
   if (file.filetype === 'extra') return
-  // A caller who may not see the folder is shown ROOT and sends ROOT back; that is not a move.
+  // A caller who may not see the folder gets ROOT. Sending ROOT back is not a move.
   if (!found.roles.has('owner') && fields.parent === shownParent(found)) return
   mayWrite(call, found, fields.parent_path === undefined ? 'parent' : 'parent_path')
   const parent = await placeOf(writers, file.owner, fields, service.limits)
@@ -130,7 +133,7 @@ async function move({ service, call, writers, found, changes }: Update): Promise
     )
   changes.parent = parent
   changes.hidden = 0
-  // A file moved out of a trashed folder stays in the trash on its own.
+  // A file moved out of a trashed folder stays in the trash as an individual file.
   if (found.state === 'trashed' && file.trashed_at === null)
     Object.assign(changes, { trashed_at: Date.now(), live_name: null })
 }
@@ -144,11 +147,12 @@ function mayWrite(call: Call, { state, roles }: AuthorizedFile, field: keyof Fil
   }
 }
 
-/** The folder id as shown to the caller: ROOT if they may not read the folder. */
+/** Returns the folder id as the caller sees it: ROOT if they may not read the folder. */
 function shownParent({ above }: AuthorizedFile): number {
   return above()[0]?.idlocal ?? ROOT
 }
 
+/** Throws if a folder would be moved into itself or into a folder below it. */
 async function notIntoItself(writers: Writers, file: FileRow, parent: number): Promise<void> {
   const folders = await writers.folders.above({ owner: file.owner, parent, filetype: file.filetype })
   if (folders.some(({ idlocal }) => idlocal === file.idlocal))

@@ -1,3 +1,4 @@
+// Decides which IP addresses URL imports may connect to.
 /** IPv4 ranges that are not part of the public internet (RFC 6890 and its successors). */
 const NOT_PUBLIC_IPV4 = [
   ['0.0.0.0', 8],
@@ -25,7 +26,7 @@ const SPECIAL_IPV6 = [
   ['3fff::', 20],
 ] as const
 
-/** Made with the first address: `node:net` is loaded only by what needs it. */
+/** Created on first use, because it needs `node:net`. */
 let isPublicAddress: ((address: string) => boolean) | undefined
 
 function ranges(): (address: string) => boolean {
@@ -42,7 +43,7 @@ function ranges(): (address: string) => boolean {
   }
 }
 
-/** Whether an IP address is public: not private, loopback, link-local or reserved. */
+/** Returns whether an IP address is public: not private, loopback, link-local or reserved. */
 export function isPublic(address: string): boolean {
   isPublicAddress ??= ranges()
   return isPublicAddress(address.replace(/^\[|\]$/g, '').replace(/%.*$/, ''))

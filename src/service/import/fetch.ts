@@ -1,3 +1,4 @@
+// Fetches files for URL imports, only from public addresses.
 import { Problem } from '../../contract/errors.ts'
 import { bytesText, type Limits } from '../../contract/limits.ts'
 import type { Bytes } from '../../json/index.ts'
@@ -8,16 +9,16 @@ const REDIRECTS = 5
 
 type LookupCallback = (error: Error | null, addresses: { address: string; family: number }[]) => void
 
-/** A file fetched from a URL. */
+/** File that is fetched from a URL. */
 export interface Fetched {
   bytes: Bytes
-  /** The last segment of the URL path, used to name the grid. */
+  /** Last segment of the URL path. The grid is named after it. */
   fileName: string
 }
 
 /**
- * Fetches files for URL imports. Only http and https, and only public IP addresses. The address is checked
- * after name resolution, on the connection actually made, and again for every redirect.
+ * Fetches files for URL imports. Allows only http and https, and only public IP addresses. The address of
+ * each actual connection is checked after name resolution, also after every redirect.
  */
 export class UrlImport {
   constructor(private readonly mayConnect: (address: string) => boolean = isPublic) {}
@@ -49,8 +50,8 @@ export class UrlImport {
           continue
         }
         if (statusCode !== 200) throw failed(text, `the server answered ${statusCode}`)
-        const announced = Number(headers['content-length'] ?? 0)
-        if (announced > limits.upload_bytes) throw tooLarge(text, announced, limits)
+        const contentLength = Number(headers['content-length'] ?? 0)
+        if (contentLength > limits.upload_bytes) throw tooLarge(text, contentLength, limits)
         return { bytes: counted(text, body, limits, close), fileName: nameOf(url) }
       }
     } catch (error) {
@@ -59,6 +60,7 @@ export class UrlImport {
     }
   }
 
+  /** Parses a URL. Throws `invalid_request` unless it is http or https, public and without credentials. */
   private checked(text: string): URL {
     const refuse = (why: string): Problem =>
       new Problem('invalid_request', `source_url: ${why}`, { field: 'source_url' })
@@ -73,7 +75,7 @@ export class UrlImport {
     return url
   }
 
-  /** Resolves a host name. Fails if any of its addresses is not allowed. */
+  /** Resolves a host name. Fails if one of its addresses is not allowed. */
   private readonly lookup = (host: string, _options: object, callback: LookupCallback): void => {
     process.getBuiltinModule('node:dns').lookup(host, { all: true }, (error, addresses) => {
       if (error) callback(error, [])
@@ -85,6 +87,7 @@ export class UrlImport {
 
 const NOT_PUBLIC = 'leads to an IP address that is not public'
 
+/** Passes the body through. Throws if it exceeds the limit `upload_bytes`. */
 async function* counted(
   text: string,
   body: Bytes,
@@ -105,6 +108,7 @@ async function* counted(
   }
 }
 
+/** Converts an error of the request to a Problem that names the URL. */
 function reason(text: string, error: unknown, limits: Limits): unknown {
   if (error instanceof Problem) return error
   const { name, code, cause, message } = error as Error & { code?: string; cause?: unknown }
@@ -127,6 +131,7 @@ function tooLarge(text: string, size: number, limits: Limits): Problem {
   )
 }
 
+/** Returns the last segment of the path, decoded if possible. */
 function nameOf({ pathname }: URL): string {
   const last =
     pathname
@@ -140,7 +145,7 @@ function nameOf({ pathname }: URL): string {
   }
 }
 
-/** Removes credentials from a URL, so that it can be stored. */
+/** Removes credentials from a URL before it is stored. */
 export function withoutPassword(text: string): string {
   if (!URL.canParse(text)) return text
   const url = new URL(text)

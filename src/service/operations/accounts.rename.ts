@@ -1,3 +1,4 @@
+// Renames users, and replaces their name in the figures of other users.
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import { acceptedBefore, parseRaw } from '../../json/index.ts'
@@ -8,16 +9,16 @@ import { storedOf } from '../store/aggregates/plots.ts'
 import { loadText, storeText } from '../store/aggregates/texts.ts'
 import type { Store, Writers } from '../store/store.ts'
 
-/** A figure with the new name in its references, stored and not used yet. */
+/** Figure with the new name in its references, stored but not yet in use. */
 interface ChangedFigure {
   owner: string
   idlocal: number
-  /** The content that was read. */
+  /** Content hash of the figure as it was read. */
   before: string
   after: SliceRef
 }
 
-/** Throws unless `name` can be the new name of `user`. */
+/** Throws unless `user` can be renamed to `name`. */
 export async function checkNewName(store: Store, user: string, name: string): Promise<void> {
   if (!isUsername(name))
     throw new Problem('invalid_request', `invalid username: ${JSON.stringify(name)}`, {
@@ -27,12 +28,12 @@ export async function checkNewName(store: Store, user: string, name: string): Pr
   await store.read(async ({ accounts }) => {
     const former = await accounts.formerOwner(name)
     if (former !== undefined && former !== user) throw isFormerName(name, former)
-    const taken = await accounts.userLike(name)
-    if (taken && taken.owner !== user)
-      throw new Problem('already_exists', `a user named ${taken.owner} already exists`, {
+    const existing = await accounts.userLike(name)
+    if (existing && existing.owner !== user)
+      throw new Problem('already_exists', `a user named ${existing.owner} already exists`, {
         hint: 'Choose another name.',
       })
-    // Links with it must not lead to files of somebody else.
+    // Links with the name must not lead to files of another user.
     if (await accounts.hasCounter(name))
       throw new Problem('already_exists', `${name} was the name of a user who was deleted`, {
         hint: 'Choose another name.',
@@ -41,8 +42,8 @@ export async function checkNewName(store: Store, user: string, name: string): Pr
 }
 
 /**
- * Renames a user: files, keys, sessions, shares and teams stay, and get ids with the new name. The former name stays
- * reserved, and links, keys and scripts with it go on working. Everything changes in one transaction.
+ * Renames a user in one transaction. Files, keys, sessions, shares and teams get the new name in their ids.
+ * The former name stays reserved: links, keys and scripts with it keep working.
  */
 export async function renameUser(store: Store, username: string, name: string): Promise<ListedUser> {
   const { username: owner } = await findUser(store, username)
@@ -50,21 +51,21 @@ export async function renameUser(store: Store, username: string, name: string): 
   for (;;) {
     const figures = await changedFigures(store, owner, name)
     const owners = [owner, name, ...figures.map((figure) => figure.owner)]
-    const done = await store.write(owners, async (writers) => {
+    const isRenamed = await store.write(owners, async (writers) => {
       if (!(await areUnchanged(writers, owner, figures))) return false
-      for (const { owner: by, idlocal, after } of figures) {
-        const { media_type } = (await writers.plots.content(by, idlocal))!
-        await writers.plots.setContent({ owner: by, idlocal }, after, media_type)
-        await writers.files.change(by, idlocal)
+      for (const { owner: plotOwner, idlocal, after } of figures) {
+        const { media_type } = (await writers.plots.content(plotOwner, idlocal))!
+        await writers.plots.setContent({ owner: plotOwner, idlocal }, after, media_type)
+        await writers.files.change(plotOwner, idlocal)
       }
       await writers.accounts.renameUser(owner, name)
       return true
     })
-    if (done) return findUser(store, name)
+    if (isRenamed) return findUser(store, name)
   }
 }
 
-/** The figures with references to grids of `owner`, with `name` in their place. */
+/** Stores new figures for all plots that refer to grids of `owner`, with `name` instead. */
 async function changedFigures(store: Store, owner: string, name: string): Promise<ChangedFigure[]> {
   const plots = await store.read(({ accounts }) => accounts.plotsWithGridsOf(owner))
   const changed: ChangedFigure[] = []
@@ -78,15 +79,15 @@ async function changedFigures(store: Store, owner: string, name: string): Promis
   return changed
 }
 
-/** Whether the plots with grids of `owner`, and their figures, are those that were read. */
+/** Returns whether the plots with grids of `owner` still have the figures that were read. */
 async function areUnchanged(
   { accounts, plots }: Writers,
   owner: string,
   figures: readonly ChangedFigure[],
 ): Promise<boolean> {
-  const now = await accounts.plotsWithGridsOf(owner)
+  const current = await accounts.plotsWithGridsOf(owner)
   const keys = new Map(figures.map((figure) => [`${figure.owner}:${figure.idlocal}`, figure.before]))
-  for (const plot of now) {
+  for (const plot of current) {
     const content = await plots.content(plot.owner, plot.idlocal)
     if (content && content.hash !== keys.get(`${plot.owner}:${plot.idlocal}`)) return false
   }

@@ -1,3 +1,4 @@
+// Handlers of users, API keys, sessions and logins.
 import { Problem } from '../../contract/errors.ts'
 import type { ApiKey, NewApiKey } from '../../contract/resources/index.ts'
 import { addKey, duration, KEY_ID_LENGTH as ID_LENGTH, type MadeKey } from '../accounts/accounts.ts'
@@ -6,6 +7,7 @@ import { joined, userSummary } from '../accounts/summary.ts'
 import type { KeyRow } from '../store/aggregates/accounts.ts'
 import type { Handlers } from './handler.ts'
 
+/** Returns an API key as its owner sees it. */
 function shownKey({ hash, name, scopes, created_at, expires_at }: KeyRow): ApiKey {
   return {
     id: hash.slice(0, ID_LENGTH),
@@ -16,7 +18,7 @@ function shownKey({ hash, name, scopes, created_at, expires_at }: KeyRow): ApiKe
   }
 }
 
-/** A key that was just made, for its owner. */
+/** Returns a key that was just created, with its secret. */
 function shownNewKey({ hash, ...key }: MadeKey): NewApiKey {
   return { ...key, id: hash.slice(0, ID_LENGTH), created_at: new Date().toISOString() }
 }
@@ -66,19 +68,19 @@ export const accountHandlers = {
     const { code, verifier, name = 'gridline login' } = fields
     if (code.length > 200 || verifier.length < 43 || verifier.length > 128)
       throw new Problem('unauthenticated', 'this code is not valid')
-    const found = await redeemLogin(service.store, code, verifier)
-    if (!found)
+    const login = await redeemLogin(service.store, code, verifier)
+    if (!login)
       throw new Problem('unauthenticated', 'this code is not valid, or was used before', {
         hint: 'Begin again with: gridline login',
       })
-    const made = await service.store.write([found.owner], (writers) =>
-      addKey(writers, found.owner, {
-        scopes: found.scopes,
+    const created = await service.store.write([login.owner], (writers) =>
+      addKey(writers, login.owner, {
+        scopes: login.scopes,
         name: name.slice(0, 100),
-        expiresAt: found.keyExpiresAt,
+        expiresAt: login.keyExpiresAt,
       }),
     )
-    return { body: shownNewKey(made) }
+    return { body: shownNewKey(created) }
   },
 
   'oidc.exchange': async (service, { fields }) => {
@@ -87,14 +89,15 @@ export const accountHandlers = {
 
   'keys.create': async (service, call) => {
     const { name, scopes, expires } = call.fields
-    const { username, scopes: own } = call.caller!
+    const { username, scopes: ownScopes } = call.caller!
     // A key must not create a key with more scopes.
-    const wanted = scopes ?? ['read', 'write'].filter((scope) => own.has('admin') || own.has(scope))
-    const beyond = own.has('admin') ? undefined : wanted.find((scope) => !own.has(scope))
-    if (beyond !== undefined)
+    const requested =
+      scopes ?? ['read', 'write'].filter((scope) => ownScopes.has('admin') || ownScopes.has(scope))
+    const missing = ownScopes.has('admin') ? undefined : requested.find((scope) => !ownScopes.has(scope))
+    if (missing !== undefined)
       throw new Problem(
         'forbidden',
-        `scopes: cannot grant the ${beyond} scope: this API key does not have it`,
+        `scopes: cannot grant the ${missing} scope: this API key does not have it`,
         {
           field: 'scopes',
         },
@@ -110,9 +113,9 @@ export const accountHandlers = {
     await service.store.writeOnce(
       call.writeKey(username),
       async (writers) => {
-        const made = await addKey(writers, username, { name, scopes: wanted.join(','), expires })
-        const row = (await writers.accounts.keys(username)).find(({ hash }) => hash === made.hash)!
-        created = { row, api_key: made.api_key }
+        const key = await addKey(writers, username, { name, scopes: requested.join(','), expires })
+        const row = (await writers.accounts.keys(username)).find(({ hash }) => hash === key.hash)!
+        created = { row, api_key: key.api_key }
         return shownKey(row).id
       },
       {
@@ -144,18 +147,18 @@ export const accountHandlers = {
   },
 
   'keys.revoke': async (service, call) => {
-    const { username, scopes: own } = call.caller!
+    const { username, scopes: ownScopes } = call.caller!
     await service.store.writeOnce(call.writeKey(username), async ({ accounts }) => {
       const key = (await accounts.keys(username)).find(({ hash }) => hash.slice(0, ID_LENGTH) === call.name)
       if (!key)
         throw new Problem('not_found', `you have no API key ${call.name.slice(0, 100)}`, {
           hint: 'List your keys with: gridline key list',
         })
-      const mightier = key.scopes.split(',').find((scope) => !own.has('admin') && !own.has(scope))
-      if (mightier !== undefined)
+      const missing = key.scopes.split(',').find((scope) => !ownScopes.has('admin') && !ownScopes.has(scope))
+      if (missing !== undefined)
         throw new Problem(
           'forbidden',
-          `cannot revoke a key with the ${mightier} scope: your key does not have it`,
+          `cannot revoke a key with the ${missing} scope: your key does not have it`,
         )
       await accounts.revokeKey(username, key.hash)
       return null

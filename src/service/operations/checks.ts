@@ -1,3 +1,4 @@
+// Handlers of checks: rules that the data of a grid must pass.
 import { readChecks } from '../../checks/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { ChecksDocument } from '../../contract/resources/index.ts'
@@ -12,26 +13,26 @@ import { snapshotOfLayout } from '../grids/column/layout.ts'
 import { keyNames } from '../store/schema/primary-key.ts'
 import type { Handlers } from './handler.ts'
 
-/** Bytes of the rules that a grid has. */
+/** Maximum size of the checks of a grid, in bytes. */
 const MAX_BYTES = 64 * 1024
 
 export const checksHandlers = {
   'checks.run': async (service, call) => {
     const { store } = service
     const { fid } = call
-    const given = await store.read(async (readers) => {
-      const found = await authorizeCall(readers, call)
-      const row = await rowOfVersion(readers, found, call.version)
+    const loaded = await store.read(async (readers) => {
+      const access = await authorizeCall(readers, call)
+      const row = await rowOfVersion(readers, access, call.version)
       const grid = await readers.grids.get(fid.owner, fid.idlocal)
-      const present = row?.version ?? found.file.content_version
-      // The version before is for those who may write.
-      const [last] = seesVersions(found)
-        ? await readers.versions.list(fid.owner, fid.idlocal, present, 1)
+      const version = row?.version ?? access.file.content_version
+      // Only callers with write access may see the previous version.
+      const [last] = seesVersions(access)
+        ? await readers.versions.list(fid.owner, fid.idlocal, version, 1)
         : []
       return {
         grid,
         snap: await snapshotOf(store, readers, fid, row),
-        // What a draft changes is the present version.
+        // A draft is compared with the current version.
         before:
           row && row.version < 0
             ? await snapshotOf(store, readers, fid, undefined)
@@ -39,24 +40,24 @@ export const checksHandlers = {
         columns: await readers.grids.columns(fid.owner, fid.idlocal),
       }
     })
-    const document = (call.fields.checks ?? parsed(given.grid.checks)) as ChecksDocument | undefined
+    const document = (call.fields.checks ?? parsed(loaded.grid.checks)) as ChecksDocument | undefined
     if (!document)
-      throw new Problem('bad_checks', 'no checks are given, and the grid has none', {
+      throw new Problem('bad_checks', 'the request contains no checks, and the grid has none', {
         hint: 'Name a checks file with --checks. To write one from the data: gridline check GRID --init',
       })
     const checks = readChecks(document)
     return {
-      body: { passed: true, row_count: given.snap.rows, errors: 0, warnings: 0, results: [] },
-      // All values may be read: a few at once, and only as long as the client waits.
+      body: { passed: true, row_count: loaded.snap.rows, errors: 0, warnings: 0, results: [] },
+      // May read all values: limited concurrency, and only while the client waits.
       later: (user, work) =>
         service.describing.run(
           user,
           async () => {
-            const snap = await trimmed(given.snap)
-            const lost = await lostColumns(service, fid, [checks], given.columns, snap)
-            const before = given.before && (await trimmed(given.before))
-            const key = keyNames(given.grid, given.columns)
-            return { body: await runChecks(checks, { snap, before, key, lostColumns: lost, work }) }
+            const snap = await trimmed(loaded.snap)
+            const removed = await lostColumns(service, fid, [checks], loaded.columns, snap)
+            const before = loaded.before && (await trimmed(loaded.before))
+            const key = keyNames(loaded.grid, loaded.columns)
+            return { body: await runChecks(checks, { snap, before, key, lostColumns: removed, work }) }
           },
           work.gone,
         ),
@@ -89,6 +90,7 @@ export const checksHandlers = {
   },
 } satisfies Partial<Handlers>
 
+/** Parses the stored checks of a grid; undefined for null. */
 function parsed(checks: string | null): ChecksDocument | undefined {
   return checks === null ? undefined : (JSON.parse(checks) as ChecksDocument)
 }

@@ -1,3 +1,4 @@
+// Handlers of sharing: collaborators of files, and invitations by e-mail.
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, isUsername, webUrl } from '../../contract/fid.ts'
 import type { Collaborator, CollaboratorsChanged } from '../../contract/resources/index.ts'
@@ -26,7 +27,7 @@ interface Addressee {
 
 async function listOf(readers: Readers, { owner, idlocal }: Fid, forOwner: boolean): Promise<Collaborator[]> {
   const [{ collaborators }] = await readers.relations.around([{ owner, idlocal }])
-  return collaborators.map((one) => collaborator(one, forOwner))
+  return collaborators.map((row) => collaborator(row, forOwner))
 }
 
 const ADDRESS =
@@ -51,6 +52,7 @@ function wrongUser(why: string): Problem {
   })
 }
 
+/** Resolves a team that the caller belongs to. Throws `invalid_request`. */
 async function teamMeant(readers: Readers, name: string, caller: string): Promise<Who> {
   const team = await teamNamed(readers, caller, name)
   if (!team)
@@ -64,7 +66,7 @@ async function teamMeant(readers: Readers, name: string, caller: string): Promis
   return { kind: 'team', name: team.name_key }
 }
 
-/** The file and, with `add_to_grids`, the grids of a plot that belong to the same owner. */
+/** Returns the file and, with `withGrids`, the grids of a plot that belong to the same owner. */
 async function filesMeant(writers: Writers, fid: Fid, withGrids: boolean): Promise<Fid[]> {
   const grids = withGrids ? await writers.plots.referencesOf(fid.owner, [fid.idlocal]) : []
   return [
@@ -87,8 +89,8 @@ async function changedList(service: Service, call: Call): Promise<CollaboratorsC
 }
 
 /**
- * Why a user can still open a file that is no longer shared with them. What an e-mail address grants is not said: it
- * would tell whose address it is.
+ * Returns a warning with the reasons why a user can still open a file that is no longer shared with them.
+ * Grants to e-mail addresses are left out: they would reveal whose address it is.
  */
 async function stillReads(writers: Writers, file: FileRow, text: string): Promise<string[]> {
   const { owner } = file
@@ -96,14 +98,14 @@ async function stillReads(writers: Writers, file: FileRow, text: string): Promis
   if (!user || user.owner === owner) return []
   if (file.world_readable === 1) return [`${user.owner} can still read the file: it is public`]
   const reasons: string[] = []
-  for (const one of [file, ...(await writers.folders.above(file))]) {
-    const [{ collaborators }] = await writers.relations.around([{ owner, idlocal: one.idlocal }])
+  for (const ancestor of [file, ...(await writers.folders.above(file))]) {
+    const [{ collaborators }] = await writers.relations.around([{ owner, idlocal: ancestor.idlocal }])
     for (const { kind, name, may_write, teamName } of collaborators) {
       const isMember = kind === 'team' && (await writers.sharing.members(name)).includes(user.owner)
       if (!isMember && !(kind === 'user' && name === user.owner)) continue
       const by = isMember ? `the team ${teamName ?? name}` : 'a share'
-      const where = one === file ? '' : ` of the folder ${one.filename}`
-      reasons.push(`${by}${where} (${ACCESS[may_write]})`)
+      const location = ancestor === file ? '' : ` of the folder ${ancestor.filename}`
+      reasons.push(`${by}${location} (${ACCESS[may_write]})`)
     }
   }
   if (reasons.length === 0) return []
@@ -119,19 +121,20 @@ export const sharingHandlers = {
 
   'collaborators.add': async (service, call) => {
     const { users = [], teams = [], readonly = false, add_to_grids = false, ...letter } = call.fields
-    const asked = users.length + teams.length
-    if (asked > service.limits.collaborators) throw tooMany(asked, service.limits.collaborators)
-    // A user who is deleted meanwhile leaves no share to another one of the name.
-    const named = await service.store.read(({ accounts }) => knownUsers(accounts, users))
+    const grantees = users.length + teams.length
+    if (grantees > service.limits.collaborators) throw tooMany(grantees, service.limits.collaborators)
+    // Lock the users: one who is deleted concurrently must not leave a grant to a later user of the same
+    // name.
+    const usernames = await service.store.read(({ accounts }) => knownUsers(accounts, users))
     let title = ''
-    // Set only when the write is applied: a retry must not send e-mails again.
-    let fresh: Addressee[] = []
+    // Reset by each attempt. A replayed request leaves it empty, so that it sends no e-mails again.
+    let recipients: Addressee[] = []
     await updateFile(
       service,
       call,
       async (writers, { file }) => {
         title = file.filename
-        fresh = []
+        recipients = []
         const added: Who[] = []
         for (const text of users) {
           const { email, ...who } = await userMeant(writers, text)
@@ -139,14 +142,14 @@ export const sharingHandlers = {
           // Skip the owner's own e-mail address.
           if (email !== null && email === (await writers.accounts.user(file.owner))?.email) continue
           added.push(who)
-          fresh.push({ email, name: who.name })
+          recipients.push({ email, name: who.name })
         }
         for (const name of teams) {
           const team = await teamMeant(writers, name, call.caller!.username)
           added.push(team)
           for (const member of await writers.sharing.members(team.name)) {
             const user = await writers.accounts.user(member)
-            if (user && user.owner !== file.owner) fresh.push({ email: user.email, name: user.owner })
+            if (user && user.owner !== file.owner) recipients.push({ email: user.email, name: user.owner })
           }
         }
         for (const { owner, idlocal } of await filesMeant(writers, call.fid, add_to_grids)) {
@@ -160,13 +163,13 @@ export const sharingHandlers = {
         }
         return null
       },
-      named,
+      usernames,
     )
     const body = await changedList(service, call)
-    if (letter.send_email && fresh.length > 0 && !service.store.isDry) {
-      const done = await invite(service, call, title, fresh, letter.email_text)
-      body.emails_sent = done.sent
-      body.warnings.push(...done.warnings)
+    if (letter.send_email && recipients.length > 0 && !service.store.isDry) {
+      const invited = await invite(service, call, title, recipients, letter.email_text)
+      body.emails_sent = invited.sent
+      body.warnings.push(...invited.warnings)
     }
     return { body }
   },
@@ -176,27 +179,30 @@ export const sharingHandlers = {
     const { warnings, remaining_access } = await updateFile(service, call, async (writers, { file }) => {
       const { owner, idlocal } = file
       const [{ collaborators }] = await writers.relations.around([{ owner, idlocal }])
-      const left: string[] = []
-      const remove = async (text: string, isMeant: (one: Shared) => boolean): Promise<void> => {
-        const found = collaborators.filter(isMeant)
-        for (const { kind, name } of found)
+      const notices: string[] = []
+      const remove = async (text: string, isMeant: (grant: Shared) => boolean): Promise<void> => {
+        const matches = collaborators.filter(isMeant)
+        for (const { kind, name } of matches)
           await writers.sharing.removeCollaborator(owner, idlocal, kind, name)
-        if (found.length === 0) left.push(`${text} was not a collaborator`)
+        if (matches.length === 0) notices.push(`${text} was not a collaborator`)
       }
       for (const text of users) {
-        // Also by the former name of a user.
+        // Former names resolve too.
         const user = isUsername(text) ? await writers.accounts.userLike(text) : undefined
-        const meant = (user?.owner ?? text).toLowerCase()
-        await remove(text, ({ kind, name }) => kind !== 'team' && name.toLowerCase() === meant)
+        const username = (user?.owner ?? text).toLowerCase()
+        await remove(text, ({ kind, name }) => kind !== 'team' && name.toLowerCase() === username)
       }
       for (const text of teams) {
-        const [, plain] = /^(?:[^:]*:)?(.*)$/s.exec(text.toLowerCase())!
-        await remove(text, ({ kind, teamName }) => kind === 'team' && teamName?.toLowerCase() === plain)
+        const [, requestedName] = /^(?:[^:]*:)?(.*)$/s.exec(text.toLowerCase())!
+        await remove(
+          text,
+          ({ kind, teamName }) => kind === 'team' && teamName?.toLowerCase() === requestedName,
+        )
       }
       await writers.files.change(owner, idlocal)
-      const still: string[] = []
-      for (const text of users) still.push(...(await stillReads(writers, file, text)))
-      return { warnings: left, remaining_access: still }
+      const remainingAccess: string[] = []
+      for (const text of users) remainingAccess.push(...(await stillReads(writers, file, text)))
+      return { warnings: notices, remaining_access: remainingAccess }
     })
     const body = await changedList(service, call)
     return { body: { ...body, warnings, remaining_access } }
@@ -224,17 +230,17 @@ async function invite(
   const warnings: string[] = []
   let sent = 0
   const limit = service.limits.emails_per_day
-  const writable = to.filter(({ email }) => email !== null).length
+  const addressable = to.filter(({ email }) => email !== null).length
   const { username } = call.caller!
   let left = await service.store.write([username], ({ accounts }) =>
-    accounts.takeQuota(username, 'emails', writable, limit),
+    accounts.takeQuota(username, 'emails', addressable, limit),
   )
-  if (left < writable)
+  if (left < addressable)
     warnings.push(
-      `${writable - left} e-mails were not sent: the limit is ${limit} per user and day (emails_per_day)`,
+      `${addressable - left} e-mails were not sent: the limit is ${limit} per user and day (emails_per_day)`,
     )
   const until = performance.now() + MAIL_MS
-  const write = async ({ email, name }: Addressee): Promise<void> => {
+  const sendTo = async ({ email, name }: Addressee): Promise<void> => {
     if (email === null) {
       warnings.push(`no e-mail was sent to ${name}: no e-mail address is known`)
       return
@@ -257,11 +263,11 @@ async function invite(
       })
       sent++
     } catch {
-      // Do not pass on the error of the mail server: it may contain e-mail addresses.
+      // Do not pass on errors of the mail server: they may contain e-mail addresses.
       warnings.push(`no e-mail was sent to ${name}: the mail server did not accept it`)
     }
   }
   for (let k = 0; k < to.length; k += MAILS_AT_ONCE)
-    await Promise.all(to.slice(k, k + MAILS_AT_ONCE).map(write))
+    await Promise.all(to.slice(k, k + MAILS_AT_ONCE).map(sendTo))
   return { sent, warnings }
 }

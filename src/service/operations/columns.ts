@@ -1,3 +1,4 @@
+// Creates, updates and deletes columns of grids.
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { breathe, type RawJson } from '../../json/index.ts'
 import type { Call } from '../core/call.ts'
@@ -20,14 +21,14 @@ import type { ColumnRow } from '../store/aggregates/grids.ts'
 import { keyOf } from '../store/schema/primary-key.ts'
 import type { OperationService as Service } from './handler.ts'
 
-/** The members of each column object in the body. Stops after `most` + 1 columns. */
-async function objects(cols: RawJson, most: number, { limits }: Service): Promise<Map<string, RawJson>[]> {
+/** The members of each column object in the body. Stops after `limit` + 1 columns. */
+async function objects(cols: RawJson, limit: number, { limits }: Service): Promise<Map<string, RawJson>[]> {
   if (cols.kind !== 'array') throw invalidField('cols', 'must be an array of columns')
   const columns: Map<string, RawJson>[] = []
   for (const column of cols.items()) {
     if (column.kind !== 'object') throw invalidField(`cols.${columns.length}`, 'must be an object')
     if (columns.length === limits.columns) throw tooManyColumns(limits.columns + 1, limits)
-    if (columns.length > most) break
+    if (columns.length > limit) break
     columns.push(column.entries())
     await breathe()
   }
@@ -55,7 +56,7 @@ function refuseDoubles(names: readonly string[]): void {
   }
 }
 
-/** Adds columns (`[{name, data}]`) and returns their uids. See docs/api.md#columns. */
+/** Adds columns (`[{name, data}]`). Returns their uids. See docs/api.md#columns. */
 export async function createColumns(service: Service, call: Call, cols: RawJson): Promise<string[]> {
   const parts = (await objects(cols, service.limits.columns, service)).map((column, k) => ({
     name: nameOf(column, k, service) ?? refuseNameless(k),
@@ -113,8 +114,8 @@ export async function updateColumns(
   }
   const changes = parts.map((column, k) => {
     const data = column.get('data')
-    const given = column.get('order')
-    const order = (given && smallValue(given, `cols.${k}.order`)) ?? undefined
+    const orderJson = column.get('order')
+    const order = (orderJson && smallValue(orderJson, `cols.${k}.order`)) ?? undefined
     if (order !== undefined && !Number.isSafeInteger(order))
       throw invalidField(`cols.${k}.order`, 'must be an integer')
     return {
@@ -153,8 +154,8 @@ export async function updateColumns(
 }
 
 /**
- * Throws `checks_failed` if a grid would not pass its checks with other columns, and `bad_data` if its key would not tell
- * its rows apart.
+ * Throws `checks_failed` if the grid would fail its checks after the change, and `bad_data` if its key would
+ * no longer be unique.
  */
 async function checkColumns(
   service: Service,
@@ -167,12 +168,12 @@ async function checkColumns(
   const rows = Math.max(0, ...columns.map((column) => column.rows))
   const snap = { ...before, columns, rows }
   const key = keyOf(layout.grid)
-  const isOther = columns.some((column) => {
-    const was = before.columns.find(({ uid }) => uid === column.uid)
-    return key.includes(column.uid) && was?.slices !== column.slices
+  const isKeyChanged = columns.some((column) => {
+    const previous = before.columns.find(({ uid }) => uid === column.uid)
+    return key.includes(column.uid) && previous?.slices !== column.slices
   })
   const names = columns.flatMap(({ uid, name }) => (key.includes(uid) ? [name] : []))
-  if (names.length === key.length && (isOther || rows > before.rows))
+  if (names.length === key.length && (isKeyChanged || rows > before.rows))
     await checkKey(snap, names, { source: 'the grid' })
   await enforceOn(service, fid, layout, { snap, source: 'the grid' })
 }

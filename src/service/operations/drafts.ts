@@ -1,3 +1,4 @@
+// Handlers of drafts (docs/drafts.md).
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid, webUrl } from '../../contract/fid.ts'
 import type { Draft, DraftChart } from '../../contract/resources/index.ts'
@@ -7,7 +8,7 @@ import { type DraftRow, removeDraft } from '../store/aggregates/drafts.ts'
 import type { Readers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
-/** Charts that are listed. */
+/** Maximum number of charts that are listed. */
 const MAX_CHARTS = 100
 const DAY = 24 * 3600 * 1000
 
@@ -47,7 +48,7 @@ export const draftHandlers = {
       }
       return [...charts.values()]
     })
-    // Anyone can open the links.
+    // Log an event: anyone with the links can open the charts.
     if (charts.length > 0)
       await service.store.by({ user: username }).write([username], async ({ files }) => {
         for (const { fid } of charts) {
@@ -63,8 +64,8 @@ export const draftHandlers = {
     const { name } = call
     const { fid: fids } = call.query
     const deleted = await service.store.writeOnce(call.writeKey(username), async (writers) => {
-      const all = await writers.drafts.list(username, name)
-      const rows = fids ? all.filter((row) => fids.includes(formatFid(row))) : all
+      const drafts = await writers.drafts.list(username, name)
+      const rows = fids ? drafts.filter((row) => fids.includes(formatFid(row))) : drafts
       for (const row of rows) {
         const file = await writers.files.get(row.owner, row.idlocal)
         if (file) writers.files.noteEvent('draft.delete', file, { draft: name })
@@ -80,6 +81,7 @@ export const draftHandlers = {
   },
 } satisfies Partial<Handlers>
 
+/** Loads the metadata of a draft; undefined if its file is gone. */
 async function draftMeta(
   { url, limits }: Service,
   { files, grids, versions }: Readers,

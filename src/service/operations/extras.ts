@@ -1,3 +1,4 @@
+// Handlers of extras: texts or JSON attached to files.
 import { Problem } from '../../contract/errors.ts'
 import { parseFid, ROOT } from '../../contract/fid.ts'
 import { authorize } from '../access/access.ts'
@@ -6,7 +7,7 @@ import { getFile } from '../files/read.ts'
 import { storeText } from '../store/aggregates/texts.ts'
 import type { Handlers } from './handler.ts'
 
-/** Handlers of extras: files that belong to no folder and are referenced by other files. */
+/** Handlers of extras. An extra belongs to no folder, and other files refer to it. */
 export const extraHandlers = {
   'extras.create': async (service, call) => {
     const { filename, content, referencers, world_readable } = call.fields

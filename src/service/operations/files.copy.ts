@@ -1,3 +1,4 @@
+// Copies files into the caller's own files.
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
 import type { FileCopied } from '../../contract/resources/index.ts'
@@ -24,7 +25,7 @@ import type { OperationService as Service } from './handler.ts'
 
 interface Copied {
   idlocal: number
-  /** Ids of all files created. */
+  /** Ids of all files that were created. */
   made: number[]
   warnings: string[]
 }
@@ -38,10 +39,10 @@ export async function copyFile(
   const owner = call.caller!.username
   const write = call.writeKey(owner)
   const { store } = service
-  const done = (await store.applied<Copied>(write)) ?? (await copy())
+  const result = (await store.applied<Copied>(write)) ?? (await copy())
   async function copy(): Promise<Copied> {
     const { file } = await store.read((readers) => authorizeCall(readers, call))
-    const like = { owner, world_readable: make_public ? 1 : 0 }
+    const fields = { owner, world_readable: make_public ? 1 : 0 }
     switch (file.filetype) {
       case 'fold':
         throw new Problem('invalid_request', 'a folder cannot be copied', { hint: 'Copy the files in it.' })
@@ -51,9 +52,9 @@ export async function copyFile(
           write,
           async (writers) => {
             const { file: grid } = await admittedNow(writers, call)
-            const made = await addCopy(writers, grid, like, grid.filename)
-            await copyColumns(writers, grid, made, owner)
-            return { idlocal: made.idlocal, made: [made.idlocal], warnings: [] }
+            const created = await addCopy(writers, grid, fields, grid.filename)
+            await copyColumns(writers, grid, created, owner)
+            return { idlocal: created.idlocal, made: [created.idlocal], warnings: [] }
           },
           { owners: [file.owner] },
         )
@@ -62,45 +63,48 @@ export async function copyFile(
           write,
           async (writers) => {
             const { file: extra } = await admittedNow(writers, call)
-            const made = await addCopy(writers, extra, like, extra.filename)
-            await copyContent(writers, extra, made)
-            return { idlocal: made.idlocal, made: [made.idlocal], warnings: [] }
+            const created = await addCopy(writers, extra, fields, extra.filename)
+            await copyContent(writers, extra, created)
+            return { idlocal: created.idlocal, made: [created.idlocal], warnings: [] }
           },
           { owners: [file.owner] },
         )
       case 'plot':
-        return copyPlot(service, call, like, deep_copy === true)
+        return copyPlot(service, call, fields, deep_copy === true)
     }
   }
   const files = []
-  for (const idlocal of done.made) files.push((await respondWithFile(service, call, { owner, idlocal })).body)
-  return { body: { files, new_fid: formatFid({ owner, idlocal: done.idlocal }), warnings: done.warnings } }
+  for (const idlocal of result.made)
+    files.push((await respondWithFile(service, call, { owner, idlocal })).body)
+  return {
+    body: { files, new_fid: formatFid({ owner, idlocal: result.idlocal }), warnings: result.warnings },
+  }
 }
 
-/** Checks permission and version again, inside the copying transaction. */
+/** Checks access and version again, inside the copying transaction. */
 async function admittedNow(writers: Writers, call: OperationCall<'files.copy'>) {
-  const found = await authorizeCall(writers, call)
-  checkIfMatch(found.file, call.ifMatch)
-  return found
+  const access = await authorizeCall(writers, call)
+  checkIfMatch(access.file, call.ifMatch)
+  return access
 }
 
 /**
- * Adds the row of a copy: next to the original if the caller owns it and it is in an active folder,
- * otherwise in the home folder.
+ * Adds the row of a copy: beside the original if the caller owns it and its folder is active, otherwise in
+ * the home folder.
  */
 async function addCopy(
   writers: Writers,
   file: FileRow,
-  like: { owner: string; world_readable: number },
+  fields: { owner: string; world_readable: number },
   name: string,
 ): Promise<FileRow> {
-  const { owner } = like
-  const beside = owner === file.owner && (await writers.folders.active([file])).length > 0
-  const parent = beside ? file.parent : ROOT
+  const { owner } = fields
+  const isBeside = owner === file.owner && (await writers.folders.active([file])).length > 0
+  const parent = isBeside ? file.parent : ROOT
   const filename = file.filetype === 'extra' ? name : await freeName(writers.files, owner, parent, name)
   const copy = await writers.files.add({
     ...keptInCopies(file),
-    ...like,
+    ...fields,
     filename,
     parent,
     live_name: file.filetype === 'extra' ? null : filename,
@@ -120,47 +124,47 @@ const UNREADABLE =
   'the data of this plot is in grids that you cannot read, so the columns it shows were copied with the plot'
 
 /**
- * Copies a plot. A linked copy refers to the same grids. A deep copy has its own copies of the grids; it is
- * made on request and for grids that the caller may not read. Of such a grid only the columns that the plot
+ * Copies a plot. A linked copy refers to the same grids. A deep copy has its own copies of the grids: on
+ * request, and if the caller may not read one of them. Of an unreadable grid, only the columns that the plot
  * shows are copied, under a name derived from the plot's.
  */
 async function copyPlot(
   service: Service,
   call: OperationCall<'files.copy'>,
-  like: { owner: string; world_readable: number },
-  deepAsked: boolean,
+  fields: { owner: string; world_readable: number },
+  isDeepRequested: boolean,
 ): Promise<Copied> {
   const { store } = service
   const content = await store.read(({ plots }) => plots.content(call.fid.owner, call.fid.idlocal))
   if (!content) throw new Problem('damaged', 'the figure of this plot is missing')
   const figure = parseRaw(await loadText(store.blobs, storedOf(content)), 'the figure', acceptedBefore)
   const plan = await store.read((readers) => planOf(service, readers, call, figure))
-  const deep = deepAsked || plan.some(({ readable }) => !readable)
-  const copies = deep ? plan.filter(({ shown }) => shown) : []
+  const isDeep = isDeepRequested || plan.some(({ readable }) => !readable)
+  const copies = isDeep ? plan.filter(({ shown }) => shown) : []
   // References contain ids, and are stored before the files are created: allocate the ids first.
   const targets = new Map<string, Fid>()
   for (const { grid } of copies) {
     await flushTail(service.store, grid)
-    const idlocal = await store.write([like.owner], ({ files }) => files.nextIdlocal(like.owner))
-    targets.set(formatFid(grid), { owner: like.owner, idlocal })
+    const idlocal = await store.write([fields.owner], ({ files }) => files.nextIdlocal(fields.owner))
+    targets.set(formatFid(grid), { owner: fields.owner, idlocal })
   }
   const stored: SliceRef | undefined =
     copies.length > 0
       ? await storeText(
           store.blobs,
-          like.owner,
+          fields.owner,
           1,
           withGrids(figure, (grid) => targets.get(formatFid(grid))),
         )
       : undefined
   return store.writeOnce(
-    call.writeKey(like.owner),
+    call.writeKey(fields.owner),
     async (writers) => {
       const { file } = await admittedNow(writers, call)
-      const now = await writers.plots.content(file.owner, file.idlocal)
-      if (now?.hash !== content.hash)
+      const current = await writers.plots.content(file.owner, file.idlocal)
+      if (current?.hash !== content.hash)
         throw new Problem('conflict', 'the plot was changed by another request', { hint: 'Copy it again.' })
-      const made = await addCopy(writers, file, like, file.filename)
+      const created = await addCopy(writers, file, fields, file.filename)
       const grids: number[] = []
       for (const { grid, readable, uids } of copies) {
         const target = targets.get(formatFid(grid))!
@@ -173,24 +177,24 @@ async function copyPlot(
           })
         const name = readable ? row.filename : `${shortened(file.filename)}_grid`
         await writers.files.add({
-          owner: like.owner,
+          owner: fields.owner,
           idlocal: target.idlocal,
           filetype: 'grid',
-          filename: await freeName(writers.files, like.owner, made.parent, name),
-          parent: made.parent,
-          world_readable: like.world_readable,
+          filename: await freeName(writers.files, fields.owner, created.parent, name),
+          parent: created.parent,
+          world_readable: fields.world_readable,
           metadata: readable ? row.metadata : '{}',
           source_fid: formatFid(grid),
         })
-        await copyColumns(writers, grid, target, like.owner, readable ? undefined : uids)
+        await copyColumns(writers, grid, target, fields.owner, readable ? undefined : uids)
         grids.push(target.idlocal)
       }
       const figure = stored ?? storedOf(content)
       const { hash } = figure.blob
       const { bytes } = figure
-      const to = { owner: like.owner, idlocal: made.idlocal }
+      const to = { owner: fields.owner, idlocal: created.idlocal }
       await writers.plots.setContent(to, figure, MEDIA_TYPE)
-      await firstFigure(writers, to, { hash, bytes }, { operation: 'copy', by: like.owner })
+      await firstFigure(writers, to, { hash, bytes }, { operation: 'copy', by: fields.owner })
       await writers.plots.setPlot(
         to.owner,
         to.idlocal,
@@ -204,7 +208,7 @@ async function copyPlot(
       const warnings = plan.some(({ readable }) => !readable) ? [UNREADABLE] : []
       if (plan.some(({ shown, missing }) => !shown || missing))
         warnings.push('some data of this plot is missing or not readable, so the copy does not show it')
-      return { idlocal: made.idlocal, made: [made.idlocal, ...grids], warnings }
+      return { idlocal: created.idlocal, made: [created.idlocal, ...grids], warnings }
     },
     { owners: [call.fid.owner, ...plan.map(({ grid }) => grid.owner)] },
   )
@@ -213,14 +217,15 @@ async function copyPlot(
 interface PlanOfGrid {
   grid: Fid
   uids: string[]
-  /** Whether the caller may read the grid itself. */
+  /** True if the caller may read the grid itself. */
   readable: boolean
-  /** Whether the plot shows data of the grid. */
+  /** True if the plot shows data of the grid. */
   shown: boolean
-  /** Whether the plot refers to columns that no longer exist. */
+  /** True if the plot refers to columns that no longer exist. */
   missing: boolean
 }
 
+/** Plans the copy of each grid that the figure refers to. */
 async function planOf(
   service: Service,
   readers: Readers,
@@ -229,22 +234,24 @@ async function planOf(
 ): Promise<PlanOfGrid[]> {
   const { file, state, roles } = await authorizeCall(readers, call)
   const sources = sourcesIn(figure)
-  const shown = await shownGrids(service, readers, file.owner, sources, call)
+  const referenced = await shownGrids(service, readers, file.owner, sources, call)
   const plan = new Map<string, PlanOfGrid>()
   for (const { grid, uids } of sources) {
     const key = formatFid(grid)
-    const one = plan.get(key) ?? {
+    const gridPlan = plan.get(key) ?? {
       grid,
       uids: [],
-      readable: shown.get(key)?.readable ?? false,
-      shown: shown.has(key),
+      readable: referenced.get(key)?.readable ?? false,
+      shown: referenced.has(key),
       missing: false,
     }
-    one.missing ||= uids.some((uid) => shown.has(key) && !shown.get(key)!.columns.has(uid))
-    one.uids = [...new Set([...one.uids, ...uids])]
-    plan.set(key, one)
+    gridPlan.missing ||= uids.some((uid) => referenced.has(key) && !referenced.get(key)!.columns.has(uid))
+    gridPlan.uids = [...new Set([...gridPlan.uids, ...uids])]
+    plan.set(key, gridPlan)
   }
   // A deleted grid does not force a deep copy of one's own plot.
-  const own = isAllowed('own', state, roles)
-  return [...plan.values()].map((one) => (own && !one.shown ? { ...one, readable: true } : one))
+  const isOwner = isAllowed('own', state, roles)
+  return [...plan.values()].map((gridPlan) =>
+    isOwner && !gridPlan.shown ? { ...gridPlan, readable: true } : gridPlan,
+  )
 }

@@ -1,3 +1,4 @@
+// Lineage of plots and grids.
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations/index.ts'
@@ -10,14 +11,15 @@ import type { Key } from '../store/schema/keys.ts'
 import type { Readers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
-/** Files shown per relation; `next` links to more. See docs/api.md#sources. */
+/** Files per relation; `next` links to more. See docs/api.md#sources. */
 const SHOWN = 5
-/** Batch size for reading related files. Files that the caller may not see are skipped. */
+/** Related files read per query. Files that the caller may not see are skipped. */
 const BATCH_FILES = 50
+/** Maximum number of related files read for one page. */
 const MAX_FILES = 2000
 
 interface Related {
-  /** A fid or a URL. */
+  /** Fid or URL. */
   id: string
   label: string
   metadata: Record<string, unknown>
@@ -29,7 +31,7 @@ interface Page {
   previous?: Key
 }
 
-/** Relation → query for related files in the store, paged by id. */
+/** Relation → query for related files, paged by id. */
 const readersOf: Partial<
   Record<
     Relation,
@@ -55,8 +57,8 @@ const readersOf: Partial<
     )
     const keys = references.map(({ to_owner, to_idlocal }) => ({ owner: to_owner, idlocal: to_idlocal }))
     if (backwards) keys.reverse()
-    const beyond = keys.filter((key) => !after || (backwards ? before(key, after) : before(after, key)))
-    const rows = await files.getMany(beyond.slice(0, limit))
+    const remaining = keys.filter((key) => !after || (backwards ? before(key, after) : before(after, key)))
+    const rows = await files.getMany(remaining.slice(0, limit))
     return rows.sort((a, b) => (before(a, b) !== backwards ? -1 : 1))
   },
   parent: async ({ files }, { source_fid }, after) => {
@@ -71,23 +73,23 @@ function before(a: Key, b: Key): boolean {
   return a.owner < b.owner || (a.owner === b.owner && a.idlocal < b.idlocal)
 }
 
-/** The lineage of a plot or grid (inputs and derived files) in JSON Graph Format. See docs/api.md#sources. */
+/** Loads inputs and derived files of a plot or grid, in JSON Graph Format. See docs/api.md#sources. */
 export async function sourcesOf(
   service: Service,
   call: OperationCall<'files.sources'>,
 ): Promise<SourcesGraph> {
   const { relation, cursor } = call.query
-  const cursorsOf = (one: string | undefined): ListCursors<Key> =>
-    new ListCursors(service.cursors, `sources ${formatFid(call.fid)} ${one}`)
+  const cursorsOf = (relationName: string | undefined): ListCursors<Key> =>
+    new ListCursors(service.cursors, `sources ${formatFid(call.fid)} ${relationName}`)
   const position = await cursorsOf(relation).position(cursor)
   const { subject, pages } = await service.store.read(async (readers) => {
-    const found = await authorizeCall(readers, call)
-    if (found.file.filetype !== 'grid' && found.file.filetype !== 'plot')
+    const access = await authorizeCall(readers, call)
+    if (access.file.filetype !== 'grid' && access.file.filetype !== 'plot')
       throw new Problem('invalid_request', 'only plots and grids have sources')
     const list: [Relation, Page][] = []
-    for (const one of relation ? [relation] : relations)
-      list.push([one, await page(readers, call, found, one, position)])
-    return { subject: found.file, pages: list }
+    for (const name of relation ? [relation] : relations)
+      list.push([name, await page(readers, call, access, name, position)])
+    return { subject: access.file, pages: list }
   })
   const id = formatFid(subject)
   const nodes: SourcesGraph['graph']['nodes'] = {
@@ -98,9 +100,9 @@ export async function sourcesOf(
     edges.push({ source: id, target, relation: name, directed: true })
   }
   for (const [name, { related, next, previous }] of pages) {
-    for (const one of related) {
-      nodes[one.id] ??= { label: one.label, metadata: one.metadata }
-      connect(one.id, name)
+    for (const file of related) {
+      nodes[file.id] ??= { label: file.label, metadata: file.metadata }
+      connect(file.id, name)
     }
     for (const [label, key] of [
       ['next', next],
@@ -124,6 +126,7 @@ export async function sourcesOf(
   }
 }
 
+/** Loads one page of related files that the caller may see. */
 async function page(
   readers: Readers,
   call: OperationCall<'files.sources'>,
@@ -137,14 +140,14 @@ async function page(
   }
   const rows: FileRow[] = []
   let after = from?.key
-  for (let seen = 0; rows.length <= SHOWN && seen < MAX_FILES; ) {
+  for (let scanned = 0; rows.length <= SHOWN && scanned < MAX_FILES; ) {
     const batch = await readersOf[relation]!(readers, file, after, from?.backwards === true, BATCH_FILES)
     const visible = await visibleFiles(readers, batch, call)
     for (const [k, row] of batch.entries()) {
       if (rows.length <= SHOWN && visible[k]) rows.push(row)
       after = { owner: row.owner, idlocal: row.idlocal }
     }
-    seen += batch.length
+    scanned += batch.length
     if (batch.length < BATCH_FILES) break
   }
   const { items, next, previous } = pageOf(rows, SHOWN, from)

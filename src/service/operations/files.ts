@@ -1,3 +1,4 @@
+// Handlers of files of all types.
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FolderMeta } from '../../contract/resources/index.ts'
@@ -30,7 +31,7 @@ export const fileHandlers = {
   'files.lookup': (service, call) => lookup(service, call, call.query),
 
   'files.update': async (service, call) => {
-    await updateFile(service, call, (writers, found) => update(service, call, writers, found))
+    await updateFile(service, call, (writers, access) => update(service, call, writers, access))
     return respondWithFile(service, call)
   },
 
@@ -67,8 +68,8 @@ export const fileHandlers = {
   'files.copy': (service, call) => copyFile(service, call),
 
   'files.image': async (service, call) => {
-    const { image_name = 'default', ...wanted } = call.query
-    return plotImage(service, call, { ...wanted, scale: wanted.scale ?? IMAGE_SCALES[image_name] })
+    const { image_name = 'default', ...options } = call.query
+    return plotImage(service, call, { ...options, scale: options.scale ?? IMAGE_SCALES[image_name] })
   },
 
   'files.path': async (service, call) =>
@@ -78,7 +79,7 @@ export const fileHandlers = {
       const { file, above } = await authorizeCall(readers, call)
       if (file.filetype === 'extra')
         throw new Problem('invalid_request', 'an extra is not in a folder, so it has no path')
-      // Do not reveal the names of folders that the caller may not see.
+      // Do not reveal names of folders that the caller may not see.
       const folders = above().map(({ filename }) => filename)
       return { body: { path: `/${[...folders.reverse(), file.filename].join('/')}` } }
     }),
@@ -127,7 +128,7 @@ export const fileHandlers = {
   },
 
   'stars.remove': async (service, call) => {
-    // No access check to remove one's own star: the file may have become unreadable.
+    // Removing one's own star needs no access: the file may have become unreadable.
     const { owner, idlocal } = call.fid
     await service.store.writeOnce(call.writeKey(owner), async (writers) => {
       const starred = await writers.sharing.hasStar(owner, idlocal, call.caller!.username)

@@ -1,3 +1,4 @@
+// Handlers of folders and file lists.
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { formatFid, ROOT } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations/index.ts'
@@ -21,9 +22,9 @@ import type { Key } from '../store/schema/keys.ts'
 import type { Readers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
-/** Default page size, expected by old clients. */
+/** Default page size. Old clients expect it. */
 const PAGE = 50
-/** Characters that are searched for. */
+/** Maximum length of a search text. */
 const MAX_CHARACTERS = 200
 
 interface ListQuery {
@@ -43,10 +44,7 @@ function sizeOf({ limits }: Service, { page_size }: ListQuery): number {
 
 const NOTHING: Children = { results: [], count: 0, next: null, previous: null }
 
-/**
- * One page of a folder, or of all of a user's files. Paging is by key (cursor); `page=N` is supported for old
- * clients.
- */
+/** Loads a page of a folder, or of all files of a user. Pages by cursor; `page=N` is for old clients. */
 async function children(
   service: Service,
   principal: Principal,
@@ -69,12 +67,12 @@ async function children(
   const size = sizeOf(service, query)
   const cursors = new ListCursors<ChildKey>(service.cursors, `${path} ${owner} ${order}`)
   const from = await cursors.position(query.cursor)
-  const found = await service.store.read(async (readers) => {
+  const loaded = await service.store.read(async (readers) => {
     const folder =
       parent === undefined || parent === ROOT
         ? undefined
         : await visibleFileById(readers, { owner, idlocal: parent }, principal)
-    // What is in a folder of the trash is not listed.
+    // Content of trashed folders is not listed.
     if (parent !== undefined && parent !== ROOT && folder?.state !== 'active') return undefined
     const list = {
       owner,
@@ -99,33 +97,33 @@ async function children(
       size,
       from,
     )
-    // Everything before the cursor is gone: return the first page.
+    // Everything before the cursor was deleted: return the first page.
     if (from?.backwards && files.items.length === 0)
       files = pageOf(await readers.lists.page({ ...page, descending }), size, undefined)
-    const shown = (await visibleFiles(readers, files.items, principal)).filter((one) => one !== undefined)
+    const visible = (await visibleFiles(readers, files.items, principal)).filter((file) => file !== undefined)
     return {
       files,
-      metas: await fileMetas(service, readers, shown, principal),
+      metas: await fileMetas(service, readers, visible, principal),
       count: await readers.lists.count(list),
     }
   })
-  if (!found) return NOTHING
-  const { files, metas, count } = found
+  if (!loaded) return NOTHING
+  const { files, metas, count } = loaded
   const { page } = query
   if (files.items.length === 0 && from === undefined && (page ?? 1) > 1)
     throw new Problem('not_found', `there is no page ${page}`)
-  const to = (other: { cursor?: string; page?: number }): string =>
-    pageUrl(service.url, path, { ...query, page: undefined, cursor: undefined, ...other })
-  // Requests with `page=N` get links with page numbers; all others get cursors.
+  const urlOf = (paging: { cursor?: string; page?: number }): string =>
+    pageUrl(service.url, path, { ...query, page: undefined, cursor: undefined, ...paging })
+  // Requests with `page=N` get links with page numbers. All others get cursors.
   if (from === undefined && page)
     return {
       results: metas,
       count,
-      next: files.next ? to({ page: page + 1 }) : null,
-      previous: page > 1 ? to({ page: page - 1 }) : null,
+      next: files.next ? urlOf({ page: page + 1 }) : null,
+      previous: page > 1 ? urlOf({ page: page - 1 }) : null,
     }
   const link = async (file: FileRow | undefined, backwards: boolean): Promise<string | null> =>
-    file ? to({ cursor: await cursors.cursor([file[field], file.idlocal], backwards) }) : null
+    file ? urlOf({ cursor: await cursors.cursor([file[field], file.idlocal], backwards) }) : null
   return {
     results: metas,
     count,
@@ -134,7 +132,7 @@ async function children(
   }
 }
 
-/** The key of a file in a list ordered by this value. */
+/** Sort key of a file in the list. */
 type ChildKey = [value: string | number, idlocal: number]
 
 type Read = (
@@ -144,11 +142,11 @@ type Read = (
   limit: number,
 ) => Promise<FileRow[]>
 
-/** One page of files of any owners. Skips files that the caller may not see (any more). */
+/** Loads a page of files of any owners. Skips files that the caller may no longer see. */
 async function ofMany(
   service: Service,
   call: OperationCall<'folders.shared'> | OperationCall<'folders.starred'>,
-  read: Read,
+  query: Read,
 ): Promise<{ children: Children }> {
   const { page = 1, page_size, cursor } = call.query
   const size = Math.min(page_size ?? PAGE, service.limits.page_size)
@@ -156,29 +154,29 @@ async function ofMany(
   const cursors = new ListCursors<Key>(service.cursors, path)
   let after = (await cursors.position(cursor))?.key
   const { metas, more } = await service.store.read(async (readers) => {
-    const marked = await readers.folders.marked()
-    let shown: AuthorizedFile[] = []
+    const dirtyFolders = await readers.folders.marked()
+    let visible: AuthorizedFile[] = []
     for (let n = 1; n <= page; n++) {
-      shown = []
-      let at = after
-      for (let done = false; !done && shown.length <= size; ) {
-        const batch = await read(readers, marked, at, size + 1)
+      visible = []
+      let position = after
+      for (let done = false; !done && visible.length <= size; ) {
+        const batch = await query(readers, dirtyFolders, position, size + 1)
         done = batch.length <= size
-        const visible = await visibleFiles(readers, batch, call)
+        const resolved = await visibleFiles(readers, batch, call)
         for (const [k, file] of batch.entries()) {
-          if (shown.length > size) break
-          // Collaborators see what is in the trash, but not in this list.
-          const one = visible[k]?.state === 'active' ? visible[k] : undefined
-          if (one) shown.push(one)
-          at = { owner: file.owner, idlocal: file.idlocal }
-          // A cursor must not contain a file that was not shown.
-          if (one && shown.length <= size) after = at
+          if (visible.length > size) break
+          // Collaborators can see trashed files, but not in this list.
+          const active = resolved[k]?.state === 'active' ? resolved[k] : undefined
+          if (active) visible.push(active)
+          position = { owner: file.owner, idlocal: file.idlocal }
+          // A cursor must not contain the id of a file that was left out.
+          if (active && visible.length <= size) after = position
         }
       }
-      if (n < page && shown.length <= size) throw new Problem('not_found', `there is no page ${page}`)
+      if (n < page && visible.length <= size) throw new Problem('not_found', `there is no page ${page}`)
     }
-    const kept = shown.slice(0, size)
-    return { metas: await fileMetas(service, readers, kept, call), more: shown.length > size }
+    const pageFiles = visible.slice(0, size)
+    return { metas: await fileMetas(service, readers, pageFiles, call), more: visible.length > size }
   })
   const from = cursor === undefined && page > 1 ? { page: page + 1 } : undefined
   const next = more
@@ -193,7 +191,7 @@ function whose(caller: Caller | undefined, user: string | undefined): string {
   throw new Problem('unauthenticated', 'user is required unless you are logged in', { field: 'user' })
 }
 
-/** Throws unless there is a user of this name, as there is if files of them are listed. */
+/** Throws unless the user exists. Listed files prove that they do. */
 async function knownUser(service: Service, owner: string, { results }: Children): Promise<void> {
   if (results.length > 0) return
   if (!(await service.store.read(({ accounts }) => accounts.user(owner)))) {
@@ -201,6 +199,7 @@ async function knownUser(service: Service, owner: string, { results }: Children)
   }
 }
 
+/** Loads the metadata of a home folder with a page of its files. Throws `not_found` for unknown users. */
 async function home(
   service: Service,
   principal: Principal,
@@ -224,9 +223,9 @@ export const folderHandlers = {
     const { idlocal } = await service.store.writeOnce(call.writeKey(owner), async (writers) => {
       const parent = await placeOf(writers, owner, place, service.limits)
       if (await find(writers.files, owner, parent, names)) throw nameTaken(names[names.length - 1])
-      const made = await makeFolders(writers, owner, parent, names, service.limits)
-      if (world_readable) await writers.files.change(owner, made, { world_readable: 1 })
-      return { idlocal: made }
+      const created = await makeFolders(writers, owner, parent, names, service.limits)
+      if (world_readable) await writers.files.change(owner, created, { world_readable: 1 })
+      return { idlocal: created }
     })
     const { body, etag } = await getFile(service, call, { owner, idlocal }, 'fold')
     return { body: { file: body, warnings: [] }, etag }
@@ -245,14 +244,14 @@ export const folderHandlers = {
   },
 
   'folders.shared': async (service, call) => ({
-    body: await ofMany(service, call, ({ sharing }, marked, after, limit) =>
-      sharing.sharedWith(call.caller!.username, marked, after, limit),
+    body: await ofMany(service, call, ({ sharing }, dirtyFolders, after, limit) =>
+      sharing.sharedWith(call.caller!.username, dirtyFolders, after, limit),
     ),
   }),
 
   'folders.starred': async (service, call) => ({
-    body: await ofMany(service, call, ({ sharing }, marked, after, limit) =>
-      sharing.starredBy(call.caller!.username, marked, after, limit),
+    body: await ofMany(service, call, ({ sharing }, dirtyFolders, after, limit) =>
+      sharing.starredBy(call.caller!.username, dirtyFolders, after, limit),
     ),
   }),
 
@@ -275,9 +274,9 @@ export const folderHandlers = {
     if (q.length > MAX_CHARACTERS)
       throw invalidField('q', `has ${q.length} characters; the limit is ${MAX_CHARACTERS}`)
     const results = await service.store.read(async (readers) => {
-      const found = await readers.lists.search(call.caller!.username, q, sizeOf(service, call.query))
-      const shown = (await visibleFiles(readers, found, call)).filter((one) => one !== undefined)
-      return fileMetas(service, readers, shown, call)
+      const matches = await readers.lists.search(call.caller!.username, q, sizeOf(service, call.query))
+      const visible = (await visibleFiles(readers, matches, call)).filter((file) => file !== undefined)
+      return fileMetas(service, readers, visible, call)
     })
     return { body: { children: { ...NOTHING, results, count: results.length } } }
   },

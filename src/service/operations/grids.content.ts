@@ -1,3 +1,4 @@
+// Content of grids: JSON, CSV, TSV and NDJSON.
 import { Problem } from '../../contract/errors.ts'
 import { type contentFormats, dataTypes } from '../../contract/operations/index.ts'
 import { type Bytes, Work } from '../../json/index.ts'
@@ -30,7 +31,7 @@ interface ContentWriter {
   body: (snap: Snapshot, selected: Selected) => Bytes
 }
 
-/** Each format of the contract with its media type: a format without a writer does not compile. */
+/** Content format → media type and writer. A missing format is a compile error. */
 const writers: Record<(typeof contentFormats)[number], ContentWriter> = {
   json: {
     type: 'application/json',
@@ -46,7 +47,7 @@ function byRow(writer: (isOrdered: boolean) => RowWriter): ContentWriter['body']
   return (snap, selected) => selectedAs(snap, writer('order' in selected), selected)
 }
 
-/** The content of the grid in the path, in the requested format. */
+/** Returns the content of the grid in the path, in the requested format. */
 export async function gridContent(
   service: Service,
   call: Call,
@@ -56,35 +57,35 @@ export async function gridContent(
     throw new Problem('invalid_request', 'sample needs the format csv, tsv or ndjson', { field: 'sample' })
   const selection = new Selection(query)
   const {
-    snap: given,
+    snap: loaded,
     row,
     tag,
   } = await service.store.read(async (readers) => {
-    const found = await authorizeCall(readers, call)
+    const access = await authorizeCall(readers, call)
     const choose = columns && byName(columns)
-    const row = await rowOfVersion(readers, found, call.version)
+    const row = await rowOfVersion(readers, access, call.version)
     return {
-      snap: await snapshotOf(service.store, readers, call.fid, row, (own) =>
-        selection.columns(own, choose ? choose(own) : own),
+      snap: await snapshotOf(service.store, readers, call.fid, row, (ownColumns) =>
+        selection.columns(ownColumns, choose ? choose(ownColumns) : ownColumns),
       ),
       row,
-      tag: etag(found.file),
+      tag: etag(access.file),
     }
   })
-  const all = row ? await trimmed(given) : given
+  const snapshot = row ? await trimmed(loaded) : loaded
   const { type, body } = writers[format === 'api' ? 'json' : format]
   const { head, offset, tail, sample } = query
   if (selection.readsValues) {
     const evaluate = async (work: Work) => {
-      const selected = await selection.select(service.orders, all, work)
-      const rows = body(selection.printedOf(all), selected)
+      const selected = await selection.select(service.orders, snapshot, work)
+      const rows = body(selection.printedOf(snapshot), selected)
       return { body: 'order' in selected ? await service.orders.hold(rows) : rows, type }
     }
     return {
       body: empty(),
       type,
       etag: sample === undefined ? tag : undefined,
-      // All values are read before the first row is known: a few at once, and only as long as the client waits.
+      // Reads all values before the first row is known: limited concurrency, and only while the client waits.
       later: (user, work) =>
         selection.isSorted
           ? service.orders.inTurn(user, () => evaluate(work), work.gone)
@@ -92,9 +93,9 @@ export async function gridContent(
     }
   }
   if (sample !== undefined)
-    return { body: body(all, await selection.select(service.orders, all, new Work())), type }
-  const from = tail === undefined ? (offset ?? 0) : Math.max(0, all.rows - tail)
-  const snap = from > 0 ? rowsFrom(all, from) : all
+    return { body: body(snapshot, await selection.select(service.orders, snapshot, new Work())), type }
+  const from = tail === undefined ? (offset ?? 0) : Math.max(0, snapshot.rows - tail)
+  const snap = from > 0 ? rowsFrom(snapshot, from) : snapshot
   const isWhole = (format === 'json' || format === 'api') && head === undefined && from === 0
   return {
     body: body(snap, { head }),

@@ -1,3 +1,4 @@
+// Compares grids, or versions of a grid.
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, parseFid } from '../../contract/fid.ts'
 import type { DiffColumn, GridDiff } from '../../contract/resources/index.ts'
@@ -14,7 +15,7 @@ import { keyNames, keyOf } from '../store/schema/primary-key.ts'
 import type { Readers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
-/** Rows that are listed without and with a limit. */
+/** Default and maximum number of listed rows. */
 const LISTED = 100
 const MAX_LISTED = 10_000
 
@@ -22,57 +23,57 @@ interface FoundSide extends Side {
   about: GridDiff['before']
 }
 
-/** Compares the grid in the path with another one, or with an earlier version of it. */
+/** Compares the grid in the path with another grid, or with an earlier version of itself. */
 export async function gridDiff(
   service: Service,
   call: OperationCall<'grids.diff'>,
 ): Promise<OperationResult<GridDiff>> {
   const { base, base_version, columns, ignore, context, removed_first } = call.query
   const { tolerance = 0, limit = LISTED } = call.query
-  const other = base === undefined ? call.fid : parseFid(base)
-  if (!other)
-    throw new Problem('invalid_request', `base: ${JSON.stringify(base)} is no id of a file`, {
+  const otherFid = base === undefined ? call.fid : parseFid(base)
+  if (!otherFid)
+    throw new Problem('invalid_request', `base: ${JSON.stringify(base)} is not a file id`, {
       field: 'base',
     })
-  const isSameGrid = other.owner === call.fid.owner && other.idlocal === call.fid.idlocal
-  const given = await service.store.read(async (readers) => {
-    const found = await authorizeCall(readers, call)
-    const after = await sideOf(service, readers, found, call.version)
+  const isSameGrid = otherFid.owner === call.fid.owner && otherFid.idlocal === call.fid.idlocal
+  const loaded = await service.store.read(async (readers) => {
+    const access = await authorizeCall(readers, call)
+    const after = await sideOf(service, readers, access, call.version)
     const before = isSameGrid
       ? await sideOf(
           service,
           readers,
-          found,
-          base_version ?? (await versionBefore(readers, found, after.about.version)),
+          access,
+          base_version ?? (await versionBefore(readers, access, after.about.version)),
         )
-      : await sideOf(service, readers, await readable(readers, other, call), base_version)
+      : await sideOf(service, readers, await readable(readers, otherFid, call), base_version)
     const grid = await readers.grids.get(call.fid.owner, call.fid.idlocal)
     return { after, before, key: sharedKey(grid, before, after, isSameGrid) }
   })
-  const named = (call.query.key ?? given.key).filter(Boolean)
-  const key = isSameGrid ? keyAfter(named, given.before, given.after) : named
-  const head = { before: given.before.about, after: given.after.about, key }
+  const requestedKey = (call.query.key ?? loaded.key).filter(Boolean)
+  const key = isSameGrid ? keyAfter(requestedKey, loaded.before, loaded.after) : requestedKey
+  const common = { before: loaded.before.about, after: loaded.after.about, key }
   return {
-    body: { ...head, ...NO_CHANGES },
-    // Many values are read: a few at once, and only as long as the client waits.
+    body: { ...common, ...NO_CHANGES },
+    // Reads many values: limited concurrency, and only while the client waits.
     later: (user, work) =>
       service.describing.run(
         user,
         async () => {
-          const before = { ...given.before, snap: await trimmed(given.before.snap) }
-          const after = { ...given.after, snap: await trimmed(given.after.snap) }
+          const before = { ...loaded.before, snap: await trimmed(loaded.before.snap) }
+          const after = { ...loaded.after, snap: await trimmed(loaded.after.snap) }
           const options = { key, columns, ignore, tolerance, isSameGrid, context, work }
           const diff = await diffTables(before, after, options)
-          const most = Math.min(limit, MAX_LISTED)
+          const maxRows = Math.min(limit, MAX_LISTED)
           const reader = CellReader.open(0)
           const rows = await listRows(reader, before, after, diff, {
-            limit: most,
+            limit: maxRows,
             tolerance,
             removedFirst: removed_first === true,
           })
           return {
             body: {
-              ...head,
+              ...common,
               ...changesOf(diff),
               rows,
               is_complete: rows.length === diff.changes.length,
@@ -89,7 +90,7 @@ async function readable(readers: Readers, fid: Fid, call: Call): Promise<Authori
   return authorize(readers, file, call, { access: 'read', filetype: 'grid' })
 }
 
-/** The key of a grid, if both sides have its columns: of versions of one grid by their uids, otherwise by their names. */
+/** Returns the grid's key if both sides have its columns: by uid in versions of a grid, else by name. */
 export function sharedKey(
   grid: GridRow,
   before: Pick<Side, 'snap'>,
@@ -97,8 +98,8 @@ export function sharedKey(
   isSameGrid: boolean,
 ): string[] {
   const key = after.snap.columns.filter(({ uid }) => keyOf(grid).includes(uid))
-  const has = (one: SnapshotColumn): boolean =>
-    before.snap.columns.some(({ uid, name }) => (isSameGrid ? uid === one.uid : name === one.name))
+  const has = (column: SnapshotColumn): boolean =>
+    before.snap.columns.some(({ uid, name }) => (isSameGrid ? uid === column.uid : name === column.name))
   return key.length === keyOf(grid).length && key.every(has) ? keyNames(grid, key) : []
 }
 
@@ -113,27 +114,27 @@ const NO_CHANGES = {
   is_complete: true,
 }
 
-/** The version of a grid that is asked for. */
+/** Loads the requested version of a grid as a side of the diff. */
 async function sideOf(
   { store }: Service,
   readers: Readers,
-  found: AuthorizedFile,
+  access: AuthorizedFile,
   text: string | undefined,
 ): Promise<FoundSide> {
-  const { owner, idlocal, filename, content_version } = found.file
-  const wanted = await findVersion(readers, found, text)
-  const row = wanted?.isPresent ? undefined : wanted?.row
+  const { owner, idlocal, filename, content_version } = access.file
+  const resolved = await findVersion(readers, access, text)
+  const row = resolved?.isPresent ? undefined : resolved?.row
   const snap = await snapshotOf(store, readers, { owner, idlocal }, row)
-  const version = Math.max(0, wanted?.version ?? content_version)
+  const version = Math.max(0, resolved?.version ?? content_version)
   const about = { fid: formatFid({ owner, idlocal }), filename, version, row_count: snap.rows }
   return {
-    name: `${wanted?.draft === undefined ? `version ${version}` : `draft ${wanted.draft}`} of '${filename}'`,
+    name: `${resolved?.draft === undefined ? `version ${version}` : `draft ${resolved.draft}`} of '${filename}'`,
     snap,
     about,
   }
 }
 
-/** The version before one, as the caller sees it. */
+/** Returns the number of the version before `version`. Throws `not_found` without one. */
 async function versionBefore(
   { versions }: Readers,
   { file }: AuthorizedFile,
@@ -146,7 +147,7 @@ async function versionBefore(
   })
 }
 
-/** Whether a column may have a value that is not null: of a slice from before nulls were counted, it is taken to have. */
+/** Returns whether a column may have values that are not null. Slices without a null count may. */
 function hasValues({ slices, tail }: SnapshotColumn): boolean {
   return (
     slices.some(({ bounds, rows }) => bounds?.nulls !== rows) ||
@@ -155,10 +156,10 @@ function hasValues({ slices, tail }: SnapshotColumn): boolean {
   )
 }
 
-/** Bytes of a tail that are looked at for values. */
+/** Maximum bytes of a tail that are searched for values. */
 const MAX_NULLS = 64 * 1024
 
-/** What a diff says without its rows. */
+/** Returns the summary of a diff, without its rows. */
 export function changesOf({
   pairs,
   added,
@@ -175,7 +176,7 @@ export function changesOf({
     columns.push({ ...NO_COLUMN, change: 'removed', name_before: name, type_before: familyOf(type) })
   for (const [k, pair] of pairs.entries()) {
     const [before, after] = [familyOf(pair.before.type), familyOf(pair.after.type)]
-    // A column without values has no type of its own.
+    // The type of a column without values is arbitrary.
     const isRetyped = before !== after && hasValues(pair.before) && hasValues(pair.after)
     const change =
       pair.before.name !== pair.after.name

@@ -1,3 +1,4 @@
+// Creates grids from files at URLs.
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { gridName } from '../../contract/formats.ts'
 import type { OperationCall } from '../core/call.ts'
@@ -19,8 +20,8 @@ export async function importUrl(service: Service, call: OperationCall<'grids.cre
       field: 'source_url',
       hint: 'Send the data itself, or ask the operator to enable it with: gridline serve --allow-url-import',
     })
-  let done = await service.store.applied<{ idlocal: number; warnings: string[] }>(call.writeKey(owner))
-  if (!done) {
+  let result = await service.store.applied<{ idlocal: number; warnings: string[] }>(call.writeKey(owner))
+  if (!result) {
     const { bytes, fileName } = await service.urlImport.open(fields.source_url, service.limits, call.trace)
     const imported = { ...call, bytes, fileName }
     const target: Target = {
@@ -32,13 +33,13 @@ export async function importUrl(service: Service, call: OperationCall<'grids.cre
       ...sourceOf(fields),
     }
     checkFilename(target.filename, service.limits)
-    done = await createOrUpdateGrids(service, imported, await storeTables(service, imported), target)
+    result = await createOrUpdateGrids(service, imported, await storeTables(service, imported), target)
   }
-  const made = await respondWithFile(service, call, { owner, idlocal: done.idlocal })
-  return { body: { file: made.body, warnings: done.warnings }, etag: made.etag }
+  const created = await respondWithFile(service, call, { owner, idlocal: result.idlocal })
+  return { body: { file: created.body, warnings: result.warnings }, etag: created.etag }
 }
 
-/** Validates `source_url` and `source_referer`. Without the URL, both are null. */
+/** Returns the validated source URLs without credentials. Both are null without `source_url`. */
 export function sourceOf({
   source_url,
   source_referer,

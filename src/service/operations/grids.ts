@@ -1,3 +1,4 @@
+// Handlers of grids, rows and columns.
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { gridName } from '../../contract/formats.ts'
@@ -49,15 +50,15 @@ import { importUrl, sourceOf } from './grids.import.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 import { appliedBefore, uploadedBefore } from './retries.ts'
 
-/** Reads the grid in the path after checking access. Adds the entity tag. */
+/** Reads the grid in the path after checking access. Adds the entity tag to the result. */
 function reading<T>(
   service: Service,
   call: Call,
-  work: (readers: Readers, found: AuthorizedFile) => Promise<T>,
+  work: (readers: Readers, access: AuthorizedFile) => Promise<T>,
 ): Promise<T & { etag: string }> {
   return service.store.read(async (readers) => {
-    const found = await authorizeCall(readers, call)
-    return { ...(await work(readers, found)), etag: etag(found.file) }
+    const access = await authorizeCall(readers, call)
+    return { ...(await work(readers, access)), etag: etag(access.file) }
   })
 }
 
@@ -68,11 +69,11 @@ export const gridHandlers = {
     const owner = call.caller!.username
     if (fields.filename !== undefined) checkFilename(fields.filename, limits)
     if (fields.data === undefined) return importUrl(service, call)
-    const { columns: parts, metadata: inside } = await readGridData(fields.data, limits)
-    const row = newRow({ ...fields, metadata: fields.metadata ?? inside }, limits)
+    const { columns: parts, metadata: dataMetadata } = await readGridData(fields.data, limits)
+    const row = newRow({ ...fields, metadata: fields.metadata ?? dataMetadata }, limits)
     const columns = await storeArrays(store.blobs, owner, parts)
-    // What was made; undefined if the request was applied before.
-    let fresh: GridMeta | undefined
+    // The created grid; undefined for a retry.
+    let created: GridMeta | undefined
     const { idlocal } = await store.writeOnce(call.writeKey(owner), async (writers) => {
       const parent = await placeOf(writers, owner, fields, limits)
       if (fields.filename !== undefined && (await writers.files.named(owner, parent, fields.filename))) {
@@ -89,13 +90,13 @@ export const gridHandlers = {
       })
       const change = { operation: 'create' as const, by: owner, source: file.source_url }
       const uids = await addGrid(writers, file, columns, change)
-      const made = columns.map(({ name, type }, k) => ({ name, type, uid: uids[k], position: k }))
-      fresh = describeNew(service, file, made, Math.max(0, ...columns.map(({ rows }) => rows)))
+      const formatted = columns.map(({ name, type }, k) => ({ name, type, uid: uids[k], position: k }))
+      created = describeNew(service, file, formatted, Math.max(0, ...columns.map(({ rows }) => rows)))
       return { idlocal: file.idlocal }
     })
-    if (fresh) return { body: { file: fresh, warnings: [] }, etag: etagOf(etag({ version: 1 }), fresh) }
-    const made = await getFile(service, call, { owner, idlocal }, 'grid')
-    return { body: { file: made.body, warnings: [] }, etag: made.etag }
+    if (created) return { body: { file: created, warnings: [] }, etag: etagOf(etag({ version: 1 }), created) }
+    const existing = await getFile(service, call, { owner, idlocal }, 'grid')
+    return { body: { file: existing.body, warnings: [] }, etag: existing.etag }
   },
 
   'grids.upload': async (service, call) => {
@@ -104,23 +105,23 @@ export const gridHandlers = {
     if (action === 'drafted')
       return draftBody(service, call, { owner, idlocal }, { warnings, action, ...counts })
     if (action === 'replaced') warnings.push(...(await warningsOfPlots(service, { owner, idlocal })))
-    const made = await respondWithFile(service, call, { owner, idlocal })
-    return { body: { file: made.body, warnings, action, ...counts }, etag: made.etag }
+    const response = await respondWithFile(service, call, { owner, idlocal })
+    return { body: { file: response.body, warnings, action, ...counts }, etag: response.etag }
   },
 
   'grids.lookup': (service, call) => lookup(service, call, call.query, 'grid'),
 
   'grids.get': async (service, call) => {
     const { described, tag, snap } = await service.store.read(async (readers) => {
-      const found = await authorizeCall(readers, call)
+      const access = await authorizeCall(readers, call)
       return {
-        described: await describe(service, readers, found, call),
-        tag: etag(found.file),
+        described: await describe(service, readers, access, call),
+        tag: etag(access.file),
         snap: await previewed(
           service.store,
           readers,
           call.fid,
-          await rowOfVersion(readers, found, call.version),
+          await rowOfVersion(readers, access, call.version),
         ),
       }
     })
@@ -135,30 +136,31 @@ export const gridHandlers = {
   'grids.describe': async (service, call) => {
     const { columns: names, where } = call.query
     const selection = new Selection({ where })
-    const { file, given } = await service.store.read(async (readers) => {
-      const found = await authorizeCall(readers, call)
+    const { file, given: loaded } = await service.store.read(async (readers) => {
+      const access = await authorizeCall(readers, call)
       const choose = names && byName([...new Set(names)])
-      const row = await rowOfVersion(readers, found, call.version)
-      const snap = await snapshotOf(service.store, readers, call.fid, row, (own) =>
-        selection.columns(own, choose ? choose(own) : own),
+      const row = await rowOfVersion(readers, access, call.version)
+      const snap = await snapshotOf(service.store, readers, call.fid, row, (columns) =>
+        selection.columns(columns, choose ? choose(columns) : columns),
       )
-      return { file: found.file, given: snap }
+      return { file: access.file, given: snap }
     })
-    const all = await trimmed(given)
-    const snap = selection.printedOf(all)
-    const head = { fid: formatFid(call.fid), filename: file.filename, row_count: snap.rows }
+    const snapshot = await trimmed(loaded)
+    const selectedColumns = selection.printedOf(snapshot)
+    const common = { fid: formatFid(call.fid), filename: file.filename, row_count: selectedColumns.rows }
     return {
-      body: { ...head, columns: [] },
-      // All values are read: a few at once, and only as long as the client waits.
+      body: { ...common, columns: [] },
+      // Reads all values: limited concurrency, and only while the client waits.
       later: (user, work) =>
         service.describing.run(
           user,
           async () => {
-            const selected = await selection.select(service.orders, all, work)
+            const selected = await selection.select(service.orders, snapshot, work)
             const rows = 'rows' in selected ? selected.rows : undefined
             const columns: ColumnDescription[] = []
-            for (const column of snap.columns) columns.push(await describeColumn(snap, column, work, rows))
-            return { body: { ...head, row_count: rows?.count ?? snap.rows, columns } }
+            for (const column of selectedColumns.columns)
+              columns.push(await describeColumn(selectedColumns, column, work, rows))
+            return { body: { ...common, row_count: rows?.count ?? selectedColumns.rows, columns } }
           },
           work.gone,
         ),
@@ -169,12 +171,12 @@ export const gridHandlers = {
 
   'columns.get': async (service, call) => {
     const { uid } = call.query
-    const { snap, etag: tag } = await reading(service, call, async (readers, found) => ({
+    const { snap, etag: tag } = await reading(service, call, async (readers, access) => ({
       snap: await snapshotOf(
         service.store,
         readers,
         call.fid,
-        await rowOfVersion(readers, found, call.version),
+        await rowOfVersion(readers, access, call.version),
         uid === undefined ? undefined : byUid(uidList(uid)),
       ),
     }))
@@ -183,19 +185,19 @@ export const gridHandlers = {
 
   'columns.create': async (service, call) => {
     await assertCanChange(service, call)
-    const given = call.fields.cols
-    if (given?.kind !== 'string')
-      throw invalidField('cols', given ? 'must be a JSON-encoded array' : 'is missing')
-    const cols = await parseRawInTurns(await textInTurns(given), 'cols', given.limits)
+    const json = call.fields.cols
+    if (json?.kind !== 'string')
+      throw invalidField('cols', json ? 'must be a JSON-encoded array' : 'is missing')
+    const cols = await parseRawInTurns(await textInTurns(json), 'cols', json.limits)
     const uids = await createColumns(service, call, cols)
     return writtenColumns(service, call, uids)
   },
 
   'columns.update': async (service, call) => {
     await assertCanChange(service, call)
-    const given = call.fields.cols
+    const json = call.fields.cols
     const cols =
-      given.kind === 'string' ? await parseRawInTurns(await textInTurns(given), 'cols', given.limits) : given
+      json.kind === 'string' ? await parseRawInTurns(await textInTurns(json), 'cols', json.limits) : json
     const uids = uidList(call.query.uid)
     await updateColumns(service, call, uids, cols)
     return writtenColumns(service, call, uids)
@@ -208,7 +210,7 @@ export const gridHandlers = {
   },
 } satisfies Partial<Handlers>
 
-/** Stores the file of a request where it asks for. */
+/** Stores the file of a request in the folder and grid that its headers name. */
 async function upload(service: Service, call: OperationCall<'grids.upload'>): Promise<Written> {
   const { headers } = call
   const target: Target = {
@@ -221,8 +223,8 @@ async function upload(service: Service, call: OperationCall<'grids.upload'>): Pr
     provenance: givenProvenance(call),
   }
   checkFilename(target.filename, service.limits)
-  const before = await uploadedBefore(service, call, target)
-  return before ?? createOrUpdateGrids(service, call, await storeTables(service, call), target)
+  const replay = await uploadedBefore(service, call, target)
+  return replay ?? createOrUpdateGrids(service, call, await storeTables(service, call), target)
 }
 
 /** Appends the rows of a request. */
@@ -233,29 +235,29 @@ async function append(service: Service, call: OperationCall<'rows.append'>) {
       columns: await columnsNow(readers, call.fid),
       grid: await readers.grids.get(call.fid.owner, call.fid.idlocal),
     })
-    const now = await assertCanChange(service, call, read)
-    // A retry of an append that was applied: its body is read to compare it.
-    const before = now ? undefined : await appendedBefore(service, call)
-    if (before) return appendedBody(call, before)
-    const { columns, grid } = now ?? (await service.store.read(read))
+    const current = await assertCanChange(service, call, read)
+    // A retry of an applied append: its body is read to compare it.
+    const replay = current ? undefined : await appendedBefore(service, call)
+    if (replay) return appendedBody(call, replay)
+    const { columns, grid } = current ?? (await service.store.read(read))
     const key = keyOf(grid)
-    const target = (name: string, position: number) =>
-      call.headers.Header === false ? columns[position] : columns.find((one) => one.name === name)
+    const targetColumn = (name: string, position: number) =>
+      call.headers.Header === false ? columns[position] : columns.find((column) => column.name === name)
     const reading = readingOptions(service, call)
     const options = {
       ...reading,
       keys: reading.keys ?? columns.flatMap(({ uid, name }) => (key.includes(uid) ? [name] : [])),
       ...(contentType === dataTypes.tsv ? { delimiter: '\t' } : {}),
-      // Text files contain booleans as text: parse them as booleans for a boolean column.
+      // CSV and TSV hold booleans as text: parse them as booleans for a boolean column.
       expected: (name: string, position: number) => {
-        const family = familyOf(target(name, position)?.type ?? 'empty')
-        // Texts stay as they are written, also if they look like dates.
+        const family = familyOf(targetColumn(name, position)?.type ?? 'empty')
+        // Texts stay as written, even if they look like dates.
         if (family === 'text') return family
         return family === 'boolean' && !mayChangeTypes(call) ? family : undefined
       },
       called: (position: number) => (call.headers.Header === false ? columns[position]?.name : undefined),
-      // Dates are read as those before were.
-      order: (name: string, position: number) => orderOf(target(name, position)?.type ?? 'empty'),
+      // Dates are read in the day and month order of the existing values.
+      order: (name: string, position: number) => orderOf(targetColumn(name, position)?.type ?? 'empty'),
     }
     const table = await tableOf(service, call, options)
     if (!isRuled(call) && key.length === 0) refuseDeleteMissing(call)
@@ -263,9 +265,9 @@ async function append(service: Service, call: OperationCall<'rows.append'>) {
       return appendedBody(call, await upsert(service, call, call.fid, table))
     return appendedBody(call, await appendTable(service, call, call.fid, table, columns))
   }
-  const before = contentType === dataTypes.ndjson ? await appendedBefore(service, call) : undefined
-  if (before) return appendedBody(call, before)
-  const given =
+  const replay = contentType === dataTypes.ndjson ? await appendedBefore(service, call) : undefined
+  if (replay) return appendedBody(call, replay)
+  const parsed =
     contentType === dataTypes.ndjson
       ? await rowsOfLines(service, call)
       : await rowsOf(call.fields.rows, service.limits.columns)
@@ -275,35 +277,35 @@ async function append(service: Service, call: OperationCall<'rows.append'>) {
     write: call.writeKey(call.fid.owner),
     ifMatch: call.ifMatch,
     message: call.message,
-    // Clients of the old service may send any JSON value. Types of rows from files are checked.
+    // Clients of the old service may send values of any type. Types of rows from files are checked.
     mayChangeTypes: call.headers['Allow-Type-Change'] ?? contentType !== dataTypes.ndjson,
-    ...given,
+    ...parsed,
   }
-  const plan = () => upsertRows(service, call, given)
+  const plan = () => upsertRows(service, call, parsed)
   if (call.headers['Delete-Missing'] || isRuled(call)) return appendedBody(call, await plan())
-  if (given.bodies.length === 0) {
+  if (parsed.bodies.length === 0) {
     await assertCanChange(service, call)
     return appendedBody(call, await appendNothing(service, call.fid))
   }
   return appendedBody(call, await appendRows(service, rows, plan))
 }
 
-/** The draft that an upload made, with the link that shows it. */
-async function draftBody<T>(service: Service, call: DataCall, fid: Fid, done: T) {
+/** Returns the response to an upload that created a draft, with the link that shows it. */
+async function draftBody<T>(service: Service, call: DataCall, fid: Fid, outcome: T) {
   const draft = givenDraft(call)
   const { body, etag: tag } = await respondWithFile(service, { ...call, version: draft }, fid)
-  const isOwn =
+  const isDraftGrid =
     (await service.store.read(({ drafts }) => drafts.get(fid.owner, fid.idlocal, draft!)))?.version === null
-  const file = isOwn ? { ...body, draft } : { ...body, web_url: draftUrl(body.web_url, draft!) }
-  return { body: { file, ...done }, etag: tag }
+  const file = isDraftGrid ? { ...body, draft } : { ...body, web_url: draftUrl(body.web_url, draft!) }
+  return { body: { file, ...outcome }, etag: tag }
 }
 
-/** Warnings about plots that show columns which are gone from a grid. */
+/** Returns warnings about plots that show removed columns of a grid. */
 function warningsOfPlots({ store }: Service, grid: Fid): Promise<string[]> {
   return store.read(async (readers) => brokenWarnings(await brokenPlots(store, readers, grid)))
 }
 
-/** The table of a body. With `Strict`, its warnings are errors. */
+/** Parses and stores the table of a body. With `Strict`, its warnings are errors. */
 async function tableOf(service: Service, call: DataCall, options: DelimitedOptions) {
   const table = await storeTable(service, call.fid.owner, call.bytes, options, true)
   refuseWarnings(call, table.warnings)
@@ -313,7 +315,7 @@ async function tableOf(service: Service, call: DataCall, options: DelimitedOptio
 interface AppendedRows {
   rows_added: number
   row_count: number
-  /** Absent in what was stored for retries before there were versions. */
+  /** Undefined in results that were stored for retries before version history existed. */
   version?: number
   warnings?: string[]
   rows_updated?: number
@@ -322,7 +324,7 @@ interface AppendedRows {
   checks?: CheckReport
 }
 
-function appendedBody({ fid }: Call, done: AppendedRows) {
+function appendedBody({ fid }: Call, appended: AppendedRows) {
   const {
     rows_added,
     rows_updated,
@@ -332,30 +334,30 @@ function appendedBody({ fid }: Call, done: AppendedRows) {
     version,
     warnings = [],
     checks,
-  } = done
+  } = appended
   const byKey = rows_updated === undefined ? {} : { rows_updated, rows_unchanged, rows_removed }
   return { body: { fid: formatFid(fid), rows_added, ...byKey, row_count, version, warnings, checks } }
 }
 
-/** Whether the rows of a request are found by a key, or checked. */
+/** Returns whether the rows of a request are matched by key, or checked. */
 function isRuled(call: DataCall): boolean {
   return givenKey(call) !== undefined || call.headers.Checks !== undefined
 }
 
-/** Updates and appends given rows by the key of the grid. */
+/** Upserts JSON rows by the grid's key. */
 async function upsertRows(
   service: Service,
   call: OperationCall<'rows.append'>,
-  given: GivenRows,
+  rows: GivenRows,
 ): Promise<AppendedRows> {
   if (!(await assertCanChange(service, call))) {
-    const before = await appendedBefore(service, call)
-    if (before) return before
+    const replay = await appendedBefore(service, call)
+    if (replay) return replay
   }
   const { contentType, headers } = call
   const mayChange = headers['Allow-Type-Change'] ?? contentType !== dataTypes.ndjson
   const typed = { ...call, headers: { ...headers, 'Allow-Type-Change': mayChange } }
-  return upsert(service, typed, call.fid, await tableOfRows(given), given.lacks)
+  return upsert(service, typed, call.fid, await tableOfRows(rows), rows.lacks)
 }
 
 function appendedBefore(service: Service, call: Call) {
@@ -375,7 +377,7 @@ async function writtenColumns(service: Service, call: Call, uids: string[]) {
   })
 }
 
-/** The Source-Tag header. Throws `invalid_request` if it is too long. */
+/** Returns the Source-Tag header. Throws `invalid_request` if it is too long. */
 function sourceTag(text: string | undefined): string | undefined {
   if (text !== undefined && text.length > 200)
     throw new Problem('invalid_request', `Source-Tag: ${text.length} characters; the limit is 200`)

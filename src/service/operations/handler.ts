@@ -1,3 +1,4 @@
+// Type of operation handlers, and the state that they share.
 import type { Fid } from '../../contract/fid.ts'
 import type { OperationName, ResultOf } from '../../contract/operations/index.ts'
 import type { Bytes } from '../../json/index.ts'
@@ -14,25 +15,25 @@ import type { LiveFigures } from '../plots/live.ts'
 import type { Mail } from '../sharing/mail.ts'
 import type { ResumableUploads } from '../uploads/resumable.ts'
 
-/** What operations work with: the service and what only operations need. */
+/** State shared by all operations. */
 export interface OperationService extends Service {
   appends: AppendQueue
-  /** The uids of the columns of a grid that plots of its owner use. */
+  /** Returns the uids of columns of a grid that plots of its owner use. */
   plotColumns(fid: Fid): Promise<string[]>
   images: Images
   live: LiveFigures
   orders: RowOrders
-  /** Statistics of grids, a few at once. */
+  /** Limits concurrent computations of statistics, checks and diffs. */
   describing: Admission
   uploads: ResumableUploads<OperationResult<ResultOf<'grids.upload'>>>
   oidc: OidcLogin
-  /** Signs people in by an identity provider, if the operator has named one. */
+  /** Sign-in with an identity provider; undefined if none is configured. */
   people: PeopleLogin | undefined
-  /** Undefined: no e-mails are sent. */
+  /** Undefined if SMTP is not configured: no e-mails are sent. */
   mail: Mail | undefined
-  /** Fetches `source_url`; undefined: URL import is disabled. */
+  /** Fetches `source_url`; undefined if URL import is disabled. */
   urlImport: UrlImport | undefined
-  /** Drops cached credentials, after a key or user has changed. */
+  /** Drops cached credentials after a change of a key or user. */
   forgetCredentials(): void
 }
 

@@ -1,3 +1,4 @@
+// Handler of images of figures that are not stored.
 import { figureImage } from '../images/figure.ts'
 import type { Handlers } from './handler.ts'
 

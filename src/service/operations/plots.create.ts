@@ -1,3 +1,4 @@
+// Creates plots, and replaces their figures.
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, ROOT } from '../../contract/fid.ts'
 import type { PlotCreated } from '../../contract/resources/index.ts'
@@ -25,10 +26,10 @@ import { loadText } from '../store/aggregates/texts.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
-/** What is stored for retries. */
+/** Result of plot creation, stored for retries. */
 interface Made {
   idlocal: number
-  /** The grid that holds the raw data. */
+  /** Id of the grid that holds the raw data. */
   grid: number | null
   action: 'created' | 'replaced' | 'unchanged'
   warnings?: string[]
@@ -36,7 +37,7 @@ interface Made {
 
 const ON_CONFLICT = 'Choose another name, or set on_conflict to rename or replace.'
 
-/** Creates a plot, or replaces the figure of the plot of that name. */
+/** Creates a plot, or replaces the figure of the plot with this name. */
 export async function createPlot(
   service: Service,
   call: OperationCall<'plots.create'>,
@@ -45,33 +46,34 @@ export async function createPlot(
   const owner = call.caller!.username
   const { fields } = call
   if (fields.filename !== undefined) checkFilename(fields.filename, limits)
-  const made = (await store.applied<Made>(call.writeKey(owner))) ?? (await createOrReplace(service, call))
-  const { body, etag } = await getFile(service, call, { owner, idlocal: made.idlocal }, 'plot')
-  const grid_fid = made.grid === null ? null : `${owner}:${made.grid}`
-  return { body: { file: body, action: made.action, warnings: made.warnings ?? [], grid_fid }, etag }
+  const result = (await store.applied<Made>(call.writeKey(owner))) ?? (await createOrReplace(service, call))
+  const { body, etag } = await getFile(service, call, { owner, idlocal: result.idlocal }, 'plot')
+  const grid_fid = result.grid === null ? null : `${owner}:${result.grid}`
+  return { body: { file: body, action: result.action, warnings: result.warnings ?? [], grid_fid }, etag }
 }
 
+/** Creates a plot, or replaces the plot of this name. Tries again if the name is taken meanwhile. */
 async function createOrReplace(service: Service, call: OperationCall<'plots.create'>): Promise<Made> {
   const { store } = service
   const owner = call.caller!.username
   const { fields } = call
   for (;;) {
-    const taken = await store.read((readers) => namesake(readers, service, call))
-    if (taken && fields.on_conflict === 'replace') return replace(service, call, taken)
-    if (taken && fields.on_conflict !== 'rename') throw nameTaken(fields.filename!, ON_CONFLICT)
-    const whole = inUsualTheme(fields.figure, service.theme)
-    const figure = await storeFigure(service, owner, whole, fields.raw_data === 'grid')
-    const made = await store.writeOnce(
+    const existing = await store.read((readers) => namesake(readers, service, call))
+    if (existing && fields.on_conflict === 'replace') return replace(service, call, existing)
+    if (existing && fields.on_conflict !== 'rename') throw nameTaken(fields.filename!, ON_CONFLICT)
+    const figureWithTheme = inUsualTheme(fields.figure, service.theme)
+    const figure = await storeFigure(service, owner, figureWithTheme, fields.raw_data === 'grid')
+    const result = await store.writeOnce(
       call.writeKey(owner),
       (writers) => create(service, call, writers, figure),
-      { applied: (made) => made !== undefined, owners: ownersOf(figure) },
+      { applied: (result) => result !== undefined, owners: ownersOf(figure) },
     )
-    // Otherwise the name was taken meanwhile.
-    if (made) return made
+    // If undefined, the name was taken meanwhile: try again.
+    if (result) return result
   }
 }
 
-/** The file that has the name asked for. */
+/** Returns the file that already has the requested name. */
 async function namesake(
   { files }: Readers,
   { limits }: Service,
@@ -83,7 +85,7 @@ async function namesake(
   return find(files, caller!.username, folders.length > 0 ? ROOT : (parent ?? ROOT), [...folders, filename])
 }
 
-/** Undefined if the name is taken and the plot there has to be replaced. */
+/** Creates a plot. Returns undefined if a plot of this name exists by now and has to be replaced. */
 async function create(
   service: Service,
   call: OperationCall<'plots.create'>,
@@ -94,15 +96,15 @@ async function create(
   const { fields } = call
   const { files } = writers
   const parent = await placeOf(writers, owner, fields, service.limits)
-  const wanted = fields.filename ?? 'plot'
-  if (fields.filename !== undefined && (await files.named(owner, parent, wanted))) {
+  const requestedName = fields.filename ?? 'plot'
+  if (fields.filename !== undefined && (await files.named(owner, parent, requestedName))) {
     if (fields.on_conflict === 'replace') return undefined
-    if (fields.on_conflict !== 'rename') throw nameTaken(wanted, ON_CONFLICT)
+    if (fields.on_conflict !== 'rename') throw nameTaken(requestedName, ON_CONFLICT)
   }
   const file = await files.add({
     owner,
     filetype: 'plot',
-    filename: await freeName(files, owner, parent, wanted),
+    filename: await freeName(files, owner, parent, requestedName),
     parent,
     ...newRow(fields, service.limits),
     source_fid: await readSourceFid(service, writers, fields.source_fid, call, 'plot'),
@@ -116,13 +118,17 @@ async function create(
   }
 }
 
-/** Replaces the figure of an existing plot. It becomes public if asked for, but never private. */
-async function replace(service: Service, call: OperationCall<'plots.create'>, taken: FileRow): Promise<Made> {
+/** Replaces the figure of an existing plot. The request can make the plot public, but not private. */
+async function replace(
+  service: Service,
+  call: OperationCall<'plots.create'>,
+  existing: FileRow,
+): Promise<Made> {
   const { figure, raw_data, world_readable, share_key_enabled, metadata } = call.fields
-  if (taken.filetype !== 'plot')
+  if (existing.filetype !== 'plot')
     throw new Problem(
       'already_exists',
-      `a file named '${taken.filename}' already exists, and it is not a plot`,
+      `a file named '${existing.filename}' already exists, and it is not a plot`,
       { field: 'filename', hint: 'Choose another name.' },
     )
   const fields = {
@@ -130,10 +136,10 @@ async function replace(service: Service, call: OperationCall<'plots.create'>, ta
     share_key_enabled: share_key_enabled || undefined,
     metadata: metadata ?? undefined,
   }
-  const { owner, idlocal } = taken
+  const { owner, idlocal } = existing
   const change = { ...call, operation: 'plots.update' as const, fid: { owner, idlocal }, fields }
-  return replaceFigure(service, change, { figure, raw_data }, async (writers, found, stored, isSame) => {
-    await update(service, change, writers, found)
+  return replaceFigure(service, change, { figure, raw_data }, async (writers, access, stored, isSame) => {
+    await update(service, change, writers, access)
     return {
       idlocal,
       grid: stored.grid?.idlocal ?? null,
@@ -143,10 +149,10 @@ async function replace(service: Service, call: OperationCall<'plots.create'>, ta
   })
 }
 
-/** Grids named in a warning. */
+/** Maximum number of grids named in a warning. */
 const NAMED = 10
 
-/** Warns of references to grids that are not here: figures of another server have them next to their data. */
+/** Warns of references to unknown grids. Figures from other servers contain them beside their data. */
 async function unknownGrids(readers: Readers, { replaced }: StoredFigure, call: Call): Promise<string[]> {
   const unknown: string[] = []
   for (const grid of replaced.slice(0, NAMED))
@@ -157,37 +163,37 @@ async function unknownGrids(readers: Readers, { replaced }: StoredFigure, call: 
   ]
 }
 
-/** How often an update tries to reuse a data grid that changes concurrently. */
+/** Number of attempts to reuse a data grid that changes concurrently. */
 const OWN_GRID_TRIES = 2
 
 /**
- * Replaces the figure of the plot in the path of the call, once per idempotency key. New data goes into the data
- * grid of the plot if nothing else uses it. `change` applies the other changes of the request.
+ * Replaces the figure of the plot in the path, once per idempotency key. New data goes into the plot's data
+ * grid if nothing else uses that grid. `change` applies the other changes of the request.
  */
 export async function replaceFigure<T>(
   service: Service,
   call: Call,
   { figure, raw_data }: { figure: RawJson; raw_data?: 'refuse' | 'grid' },
-  change: (writers: Writers, found: AuthorizedFile, stored: StoredFigure, isSame: boolean) => Promise<T>,
+  change: (writers: Writers, access: AuthorizedFile, stored: StoredFigure, isSame: boolean) => Promise<T>,
 ): Promise<T> {
   const { owner, idlocal } = call.fid
   for (let tries = 1; ; tries++) {
-    const before = await referredTo(service, call)
+    const references = await referredTo(service, call)
     // If the data grid keeps changing concurrently, use a new grid.
-    const own = tries <= OWN_GRID_TRIES ? await ownGrid(service, call, before) : undefined
-    const stored = await storeFigure(service, owner, figure, raw_data === 'grid', own)
+    const ownDataGrid = tries <= OWN_GRID_TRIES ? await ownGrid(service, call, references) : undefined
+    const stored = await storeFigure(service, owner, figure, raw_data === 'grid', ownDataGrid)
     try {
       return await updateFile(
         service,
         call,
-        async (writers, found) => {
+        async (writers, access) => {
           const content = await writers.plots.content(owner, idlocal)
           const isSame = stored.grid === undefined && content?.hash === stored.content.blob.hash
-          const result = await change(writers, found, stored, isSame)
+          const result = await change(writers, access, stored, isSame)
           const file = await writers.files.get(owner, idlocal)
-          await putFigure(writers, file!, stored, call, before)
+          await putFigure(writers, file!, stored, call, references)
           // The version has already been incremented if other fields changed.
-          if (file!.version === found.file.version && !isSame) await writers.files.change(owner, idlocal)
+          if (file!.version === access.file.version && !isSame) await writers.files.change(owner, idlocal)
           return result
         },
         ownersOf(stored),
@@ -198,12 +204,12 @@ export async function replaceFigure<T>(
   }
 }
 
-/** The owners of the grids that a figure refers to. */
+/** Returns the owners of the grids that a figure refers to. */
 function ownersOf({ sources }: StoredFigure): string[] {
   return sources.map(({ source }) => source.grid.owner)
 }
 
-/** Columns that the figure refers to now. A change may keep them, even if the caller may not read them. */
+/** Returns the columns that the figure refers to now. A change may keep them, even if they are unreadable. */
 async function referredTo(service: Service, call: Call): Promise<Set<string>> {
   const content = await service.store.read(({ plots }) => plots.content(call.fid.owner, call.fid.idlocal))
   if (!content) return new Set()
@@ -217,15 +223,15 @@ async function referredTo(service: Service, call: Call): Promise<Set<string>> {
   )
 }
 
-/** The plot's data grid, if it can be reused. Folds its tail first. */
+/** Returns the plot's data grid if it can be reused, after flushing its tail. */
 async function ownGrid(
   { store }: Service,
   call: Call,
-  before: ReadonlySet<string>,
+  references: ReadonlySet<string>,
 ): Promise<OwnGrid | undefined> {
   const { fid } = call
-  const own = await store.read((readers) => ownGridOf(readers, fid, call, before))
+  const own = await store.read((readers) => ownGridOf(readers, fid, call, references))
   if (!own) return undefined
   await flushTail(store, { owner: fid.owner, idlocal: own.idlocal })
-  return store.read((readers) => ownGridOf(readers, fid, call, before))
+  return store.read((readers) => ownGridOf(readers, fid, call, references))
 }

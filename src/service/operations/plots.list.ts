@@ -1,3 +1,4 @@
+// Lists of public plots.
 import { pathOf } from '../../contract/operations/index.ts'
 import type { PlotMeta, PlotPage } from '../../contract/resources/index.ts'
 import { type AuthorizedFile, visibleFiles } from '../access/access.ts'
@@ -9,13 +10,13 @@ import type { Readers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
 const PAGE = 20
-/** Maximum page size: pages of plots contain figures. */
+/** Maximum page size. Pages of plots contain figures. */
 const MAX_PAGE = 100
 const FEED = 50
 
 type Key = { value: number; owner: string; idlocal: number }
 
-/** Public plots, newest first or by views. Cursors hold a key, not an offset, so pages stay stable. */
+/** Lists public plots, newest first or by views. Cursors hold a key, not an offset, so pages stay stable. */
 export async function publicPlots(service: Service, call: OperationCall<'plots.list'>): Promise<PlotPage> {
   const { order_by, min_quality, max_quality, page_size, cursor } = call.query
   const order = order_by === undefined ? 'creation_time' : 'views'
@@ -24,7 +25,7 @@ export async function publicPlots(service: Service, call: OperationCall<'plots.l
   const cursors = new ListCursors<Key>(service.cursors, `plots ${order}`)
   const from = await cursors.position(cursor)
   const { page, described } = await service.store.read(async (readers) => {
-    const found = await readers.plots.public(
+    const rows = await readers.plots.public(
       {
         order,
         descending: descending !== (from?.backwards === true),
@@ -35,7 +36,7 @@ export async function publicPlots(service: Service, call: OperationCall<'plots.l
       },
       await readers.folders.marked(),
     )
-    const page = pageOf(found, size, from)
+    const page = pageOf(rows, size, from)
     return { page, described: await describedPage(service, readers, page.items, call) }
   })
   const link = async (file: FileRow | undefined, backwards: boolean): Promise<string | null> => {
@@ -56,19 +57,19 @@ export async function publicPlots(service: Service, call: OperationCall<'plots.l
   }
 }
 
-/** Plots picked by an operator, in random order. */
+/** Lists plots picked by an operator, in random order. */
 export async function feed(service: Service, call: OperationCall<'plots.feed'>): Promise<PlotPage> {
   const described = await service.store.read(async (readers) =>
     describedPage(service, readers, await readers.plots.picked(FEED), call),
   )
   for (let k = described.length - 1; k > 0; k--) {
-    const other = Math.floor(Math.random() * (k + 1))
-    ;[described[k], described[other]] = [described[other], described[k]]
+    const swapped = Math.floor(Math.random() * (k + 1))
+    ;[described[k], described[swapped]] = [described[swapped], described[k]]
   }
   return { next: null, previous: null, results: await withFigures(service, described) }
 }
 
-/** The plots of a page that are visible. */
+/** Loads the metadata of the visible plots of a page. */
 async function describedPage(
   service: Service,
   readers: Readers,
@@ -76,12 +77,12 @@ async function describedPage(
   call: OperationCall<never> | Call,
 ): Promise<Described[]> {
   const visible = await visibleFiles(readers, files, call)
-  // Their owners see them in the trash as well, but not in this list.
-  const shown = visible.filter((one) => one?.state === 'active') as AuthorizedFile[]
-  return describeAll(service, readers, shown, call)
+  // Owners can see their trashed plots, but not in this list.
+  const active = visible.filter((access) => access?.state === 'active') as AuthorizedFile[]
+  return describeAll(service, readers, active, call)
 }
 
 async function withFigures(service: Service, described: readonly Described[]): Promise<PlotMeta[]> {
   const blobs = await listedFigures(service, described)
-  return (await Promise.all(described.map((one) => withFigure(service, one, blobs)))) as PlotMeta[]
+  return (await Promise.all(described.map((meta) => withFigure(service, meta, blobs)))) as PlotMeta[]
 }

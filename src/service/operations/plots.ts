@@ -1,3 +1,4 @@
+// Handlers of plots.
 import { Problem } from '../../contract/errors.ts'
 import type { PlotMeta } from '../../contract/resources/index.ts'
 import { notFound, visibleFileById } from '../access/access.ts'
@@ -23,29 +24,29 @@ export const plotHandlers = {
   'plots.update': async (service, call) => {
     const fields = call.fields
     if (fields.figure === undefined) {
-      await updateFile(service, call, (writers, found) => update(service, call, writers, found))
+      await updateFile(service, call, (writers, access) => update(service, call, writers, access))
       return plotOf(service, call)
     }
     if (await assertCanChange(service, call))
-      await replaceFigure(service, call, { ...fields, figure: fields.figure }, async (writers, found) => {
-        await update(service, call, writers, found, {})
+      await replaceFigure(service, call, { ...fields, figure: fields.figure }, async (writers, access) => {
+        await update(service, call, writers, access, {})
         return null
       })
     return plotOf(service, call)
   },
 
   'plots.get': async (service, call) => {
-    const found = await plotOf(service, call)
-    if (!call.query.missing) return found
-    // No entity tag: columns are removed without changing the plot.
-    return { body: { ...found.body, missing: missingNote(await openFigure(service, call)) ?? null } }
+    const plot = await plotOf(service, call)
+    if (!call.query.missing) return plot
+    // No entity tag: columns can be removed without a change of the plot.
+    return { body: { ...plot.body, missing: missingNote(await openFigure(service, call)) ?? null } }
   },
 
   'plots.lookup': (service, call) => lookup(service, call, call.query, 'plot'),
 
   'plots.content': async (service, call) => {
     const { inline_data, map_data } = call.query
-    // No entity tag: the data changes without changing the plot.
+    // No entity tag: the data can change without a change of the plot.
     if (inline_data && !map_data)
       return { body: await service.live.inlined(service, call, 'data'), type: 'application/json' }
     return figureContent(service, call, call.query)
@@ -67,14 +68,14 @@ export const plotHandlers = {
 } satisfies Partial<Handlers>
 
 /** Adds a plot to the feed, or removes it. Only public plots: operators have no access to private ones. */
-async function pick(service: Service, call: Call, at: number | null): Promise<void> {
+async function pick(service: Service, call: Call, pickedAt: number | null): Promise<void> {
   const { owner, idlocal } = call.fid
   await service.store.writeOnce(call.writeKey(owner), async (writers) => {
-    const found = await visibleFileById(writers, call.fid, call)
-    if (found?.file.filetype !== 'plot') throw notFound('plot')
-    if (at !== null && (found.file.world_readable === 0 || found.state !== 'active'))
+    const visible = await visibleFileById(writers, call.fid, call)
+    if (visible?.file.filetype !== 'plot') throw notFound('plot')
+    if (pickedAt !== null && (visible.file.world_readable === 0 || visible.state !== 'active'))
       throw new Problem('conflict', 'only public plots can be added to the feed')
-    await writers.plots.pick(owner, idlocal, at)
+    await writers.plots.pick(owner, idlocal, pickedAt)
     return null
   })
 }

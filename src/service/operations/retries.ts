@@ -1,9 +1,10 @@
+// Retries of streamed uploads and appends.
 import type { UploadAction } from '../../contract/resources/index.ts'
 import type { Call } from '../core/call.ts'
 import { findTarget, notAGrid, type Target, takenBy } from '../grids/change/place.ts'
 import type { OperationService as Service } from './handler.ts'
 
-/** The stored result of a streamed write, if it was applied before. Reads the body to compare it. */
+/** Returns the stored result of a streamed write that was applied. Reads the body, to compare it. */
 export async function appliedBefore<T>(
   call: Call,
   find: () => Promise<{ result: T } | undefined>,
@@ -13,15 +14,15 @@ export async function appliedBefore<T>(
   return (await find())?.result
 }
 
-/** Returns the result of an upload that was applied before. Throws early if the upload must fail. */
+/** Returns the result of an upload that was applied before. Throws early if the upload cannot succeed. */
 export async function uploadedBefore(service: Service, call: Call, target: Target) {
   const owner = call.caller!.username
   const { store } = service
   type Made = { idlocal: number; warnings: string[]; action: UploadAction }
-  const made = await appliedBefore(call, () =>
+  const replay = await appliedBefore(call, () =>
     store.read(({ idempotency }) => idempotency.find<Made>(call.writeKey(owner))),
   )
-  if (made) return made
+  if (replay) return replay
   return store.read(async (readers) => {
     const taken = await findTarget(service, readers, owner, target)
     if (taken && target.onConflict === 'fail') throw await takenBy(readers, taken)

@@ -1,3 +1,4 @@
+// Handlers of operations on the service itself.
 import { Problem } from '../../contract/errors.ts'
 import { version } from '../../contract/version.ts'
 import { once } from '../../json/index.ts'

@@ -1,3 +1,4 @@
+// Handlers of teams.
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import type { Team } from '../../contract/resources/index.ts'
@@ -11,30 +12,36 @@ async function teamOf(readers: Readers, { name, name_key, owner }: TeamRow): Pro
 }
 
 /**
- * Returns a team that the user owns or belongs to, by name or `owner:name`; undefined otherwise. For an
- * ambiguous name, the user's own team takes precedence.
+ * Returns a team that the user owns or belongs to, by name or `owner:name`; undefined otherwise. The user's
+ * own team takes precedence. Throws `conflict` if several other teams match.
  */
 export async function teamNamed(
   readers: Readers,
   username: string,
   text: string,
 ): Promise<TeamRow | undefined> {
-  const [, given, name] = /^(?:([^:]*):)?(.*)$/s.exec(text.toLowerCase())!
+  const [, ownerName, name] = /^(?:([^:]*):)?(.*)$/s.exec(text.toLowerCase())!
   const owner =
-    given === undefined ? undefined : ((await readers.accounts.userLike(given))?.name_key ?? given)
-  const found = (await readers.sharing.teamsOf(username)).filter(
+    ownerName === undefined
+      ? undefined
+      : ((await readers.accounts.userLike(ownerName))?.name_key ?? ownerName)
+  const matches = (await readers.sharing.teamsOf(username)).filter(
     (team) => team.name.toLowerCase() === name && (owner === undefined || team.owner.toLowerCase() === owner),
   )
-  const own = found.find((team) => team.owner === username)
-  if (!own && found.length > 1)
-    throw new Problem('conflict', `you are in ${found.length} teams named '${text.slice(0, 100)}'`, {
-      hint: `Give one of: ${found.map((team) => `${team.owner}:${team.name}`).join(', ')}`,
+  const ownTeam = matches.find((team) => team.owner === username)
+  if (!ownTeam && matches.length > 1)
+    throw new Problem('conflict', `you are in ${matches.length} teams named '${text.slice(0, 100)}'`, {
+      hint: `Give one of: ${matches.map((team) => `${team.owner}:${team.name}`).join(', ')}`,
     })
-  return own ?? found[0]
+  return ownTeam ?? matches[0]
 }
 
-/** The team in the path. Throws `not_found` unless the caller is in it, so that existence never leaks. */
-async function known(readers: Readers, call: OperationCall<never> | Call, owning: boolean): Promise<TeamRow> {
+/** Returns the team in the path. Throws `not_found` unless the caller is in it: its existence is private. */
+async function known(
+  readers: Readers,
+  call: OperationCall<never> | Call,
+  mustOwn: boolean,
+): Promise<TeamRow> {
   const { username } = call.caller!
   const team = await teamNamed(readers, username, call.name)
   if (!team)
@@ -42,7 +49,7 @@ async function known(readers: Readers, call: OperationCall<never> | Call, owning
       'not_found',
       `no team named ${JSON.stringify(call.name.slice(0, 100))}, or you are not in it`,
     )
-  if (owning && team.owner !== username)
+  if (mustOwn && team.owner !== username)
     throw new Problem('forbidden', 'only the owner of the team may do this', { hint: `Ask ${team.owner}.` })
   return team
 }
@@ -58,7 +65,7 @@ async function addMembers(writers: Writers, team: TeamRow, users: readonly strin
   }
 }
 
-/** The users with these names, of those that are names of users. */
+/** Returns the users among `names`. Former names resolve to current ones. */
 export async function knownUsers(accounts: Readers['accounts'], names: readonly string[]): Promise<string[]> {
   const users: string[] = []
   for (const name of new Set(names)) {
@@ -68,7 +75,7 @@ export async function knownUsers(accounts: Readers['accounts'], names: readonly 
   return users
 }
 
-/** The team that the call names and whose owner is the caller, and those it names, locked while `work` changes it. */
+/** Runs `work` in a transaction that locks the team's owner and `users`. */
 async function changeTeam<T>(
   { store }: Service,
   call: Call,
@@ -101,8 +108,8 @@ export const teamHandlers = {
       })
     const owners = await service.store.read(({ accounts }) => knownUsers(accounts, members))
     const create = async (writers: Writers): Promise<Team> => {
-      const own = (await writers.sharing.teamsOf(owner)).filter((team) => team.owner === owner)
-      if (own.some((team) => team.name.toLowerCase() === name.toLowerCase()))
+      const ownTeams = (await writers.sharing.teamsOf(owner)).filter((team) => team.owner === owner)
+      if (ownTeams.some((team) => team.name.toLowerCase() === name.toLowerCase()))
         throw new Problem('already_exists', `a team of yours named '${name}' already exists`, {
           field: 'name',
         })
@@ -141,13 +148,13 @@ export const teamHandlers = {
     const users = call.fields.users as string[]
     const { team } = await changeTeam(service, call, users, async (writers) => {
       // Every member may leave the team.
-      const leaving = users.every((user) => user === call.caller!.username)
-      const found = await known(writers, call, !leaving)
+      const isLeaving = users.every((user) => user === call.caller!.username)
+      const team = await known(writers, call, !isLeaving)
       for (const name of users) {
         const user = await writers.accounts.userLike(name)
-        if (user) await writers.sharing.removeMember(found.name_key, user.owner)
+        if (user) await writers.sharing.removeMember(team.name_key, user.owner)
       }
-      return { team: await teamOf(writers, found) }
+      return { team: await teamOf(writers, team) }
     })
     return { body: team }
   },

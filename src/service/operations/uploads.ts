@@ -1,3 +1,4 @@
+// Handlers of uploads in parts: `grids.upload` with a body that arrives in several requests.
 import type { Bytes } from '../../json/index.ts'
 import { isTagged, SummedBytes } from '../core/body-sum.ts'
 import type { Call, OperationCall } from '../core/call.ts'
@@ -5,20 +6,20 @@ import type { WriteKey } from '../store/aggregates/idempotency.ts'
 import { gridHandlers } from './grids.ts'
 import type { Handlers, OperationService } from './handler.ts'
 
-/** What is kept of a request that began an upload. */
+/** Fields of the first request, stored to resume the upload. */
 interface Begun extends Pick<OperationCall<'uploads.create'>, 'headers' | 'contentType' | 'fileName'> {
   key: WriteKey
 }
 
-/** Reads the bytes of an upload as `grids.upload` does. */
+/** Returns a function that reads the bytes of an upload as `grids.upload` does. */
 function reader(
   service: OperationService,
   { caller, fid, filetype, name, trace }: Call,
   { headers, contentType, fileName, key }: Begun,
 ) {
   return (bytes: Bytes): ReturnType<(typeof gridHandlers)['grids.upload']> => {
-    // A key stands for the content too, which arrives later.
-    const summed = isTagged(headers) ? undefined : new SummedBytes(bytes)
+    // The idempotency key also covers the content, which arrives later.
+    const checksummed = isTagged(headers) ? undefined : new SummedBytes(bytes)
     return gridHandlers['grids.upload'](service, {
       caller,
       fid,
@@ -35,20 +36,20 @@ function reader(
       message: undefined,
       query: {},
       fields: {},
-      bytes: summed?.bytes ?? bytes,
-      writeKey: (owner) => ({ ...key, owner, bodySum: summed?.sum }),
+      bytes: checksummed?.bytes ?? bytes,
+      writeKey: (owner) => ({ ...key, owner, bodySum: checksummed?.sum }),
     })
   }
 }
 
-/** An upload of the caller; one that an earlier process began is taken up again. */
+/** Returns an upload of the caller. Restores it if an earlier process began it. */
 function find(service: OperationService, call: Call) {
   return service.uploads.find(call.caller!.username, call.name, (begun) =>
     reader(service, call, begun as Begun),
   )
 }
 
-/** Uploads in parts: `grids.upload` with a body that arrives in several requests. */
+/** Handlers of uploads in parts. */
 export const uploadHandlers = {
   'uploads.create': async (service, call) => {
     const { caller, headers, contentType, fileName } = call

@@ -1,5 +1,4 @@
-/** What a version changed, counted when its history is read: a write does not wait for it. */
-
+// Counts the changes of each version when the history is read, so that writes do not wait for it.
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import type { Work } from '../../json/index.ts'
@@ -9,51 +8,51 @@ import type { VersionRow } from '../store/aggregates/versions.ts'
 import { sharedKey } from './grids.diff.ts'
 import type { OperationService as Service } from './handler.ts'
 
-/** A request begins no more counts after this time, in ms: the next one goes on. */
+/** Time after which a request starts no more counts, in ms. The next request continues. */
 const BUDGET_MS = 1500
-/** Versions of more rows are not counted: `gridline diff` compares them. */
+/** Maximum rows of a version that is counted. `gridline diff` compares larger ones. */
 const MAX_ROWS = 4_000_000
 
 type Counts = Pick<VersionRow, 'rows_added' | 'rows_removed' | 'rows_changed'>
 
-/** Whether the changes of a version have to be counted. Those of appends are known from the number of rows. */
+/** Returns whether the changes of a version are not counted yet. Appends need no count. */
 export function isUncounted({ operation, version, rows_added }: VersionRow): boolean {
   return rows_added === null && operation !== 'append' && version > 1
 }
 
-/** Counts what versions of a grid changed, the newest first, and stores it. */
+/** Counts the changes of versions of a grid, newest first, and stores the counts. */
 export async function countChanges(
   service: Service,
   fid: Fid,
-  present: number,
+  current: number,
   rows: readonly VersionRow[],
   work: Work,
 ): Promise<Map<number, Counts>> {
   const until = performance.now() + BUDGET_MS
-  const found = new Map<number, Counts>()
+  const countsByVersion = new Map<number, Counts>()
   for (const row of rows.filter(isUncounted)) {
     if (performance.now() > until || work.gone()) break
-    const known = await countsOf(service, fid, present, row, work).catch((error) => {
-      // Too large, damaged, or read while it expired: nothing is known of it.
+    const result = await countsOf(service, fid, current, row, work).catch((error) => {
+      // Too large, damaged or expired meanwhile: leave it uncounted.
       if (error instanceof Problem && error.code !== 'aborted') return undefined
       throw error
     })
-    if (!known) continue
-    found.set(row.version, known.counts)
+    if (!result) continue
+    countsByVersion.set(row.version, result.counts)
     await service.store.write([row.owner], async (writers) => {
-      // Rows may have been added to the present version meanwhile.
+      // Rows may have been added to the current version meanwhile.
       const file = await writers.files.get(fid.owner, fid.idlocal)
-      if (row.version < present || file?.version === known.at)
-        await writers.versions.change(row, known.counts)
+      if (row.version < current || file?.version === result.at)
+        await writers.versions.change(row, result.counts)
     })
   }
-  return found
+  return countsByVersion
 }
 
 async function countsOf(
   { store }: Service,
   fid: Fid,
-  present: number,
+  current: number,
   row: VersionRow,
   work: Work,
 ): Promise<{ counts: Counts; at: number } | undefined> {
@@ -61,22 +60,22 @@ async function countsOf(
     const grid = await readers.grids.get(fid.owner, fid.idlocal)
     const before = await readers.versions.get(fid.owner, fid.idlocal, row.version - 1)
     const file = await readers.files.get(fid.owner, fid.idlocal)
-    // Another change has come between: the next request finds everything as it is then.
-    if (!before || file?.content_version !== present) return undefined
+    // The grid has changed meanwhile. The next request sees the new state.
+    if (!before || file?.content_version !== current) return undefined
     return {
       grid,
       at: file.version,
       before: await snapshotOf(store, readers, fid, before),
-      after: await snapshotOf(store, readers, fid, row.version === present ? undefined : row),
+      after: await snapshotOf(store, readers, fid, row.version === current ? undefined : row),
     }
   })
   if (!sides || Math.max(sides.before.rows, sides.after.rows) > MAX_ROWS) return undefined
   const before = { name: '', snap: await trimmed(sides.before) }
   const after = { name: '', snap: await trimmed(sides.after) }
-  const compared = (key: readonly string[]) => diffTables(before, after, { key, isSameGrid: true, work })
-  const { rows } = await compared(sharedKey(sides.grid, before, after, true)).catch((error) => {
-    // A version from before the grid had this key.
-    if (error instanceof Problem && error.code === 'bad_data') return compared([])
+  const compareBy = (key: readonly string[]) => diffTables(before, after, { key, isSameGrid: true, work })
+  const { rows } = await compareBy(sharedKey(sides.grid, before, after, true)).catch((error) => {
+    // The version is older than the key.
+    if (error instanceof Problem && error.code === 'bad_data') return compareBy([])
     throw error
   })
   const counts = { rows_added: rows.added, rows_removed: rows.removed, rows_changed: rows.changed }

@@ -1,3 +1,4 @@
+// Handlers of version history: list, revert, keep and forget.
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, webUrl } from '../../contract/fid.ts'
 import type { Version } from '../../contract/resources/index.ts'
@@ -30,21 +31,21 @@ import { countChanges, isUncounted } from './versions.counts.ts'
 
 const USUAL_PAGE = 100
 const MAX_PAGE = 1000
-/** Rows that are looked through for versions that a reader may see. */
+/** Rows that are searched for versions that a reader may see. */
 const LOOKED_AT = 5000
 
 export const versionHandlers = {
   'versions.list': async (service, call) => {
     const { before, page_size = USUAL_PAGE } = call.query
-    const most = Math.min(page_size, MAX_PAGE)
+    const limit = Math.min(page_size, MAX_PAGE)
     const { file, page, body } = await service.store.read(async (readers) => {
-      const found = await authorizeCall(readers, call)
-      const rows = await visibleVersions(readers, found, before, most + 1)
-      const page = rows.slice(0, most)
+      const access = await authorizeCall(readers, call)
+      const rows = await visibleVersions(readers, access, before, limit + 1)
+      const page = rows.slice(0, limit)
       const versions: Version[] = []
-      for (const row of page) versions.push(await versionMeta(service, readers, found.file, row))
-      const next = rows.length > most ? page.at(-1)!.version : null
-      return { file: found.file, page, body: { versions, next } }
+      for (const row of page) versions.push(await versionMeta(service, readers, access.file, row))
+      const next = rows.length > limit ? page.at(-1)!.version : null
+      return { file: access.file, page, body: { versions, next } }
     })
     if (file.filetype !== 'grid' || !page.some(isUncounted)) return { body }
     return {
@@ -54,7 +55,7 @@ export const versionHandlers = {
           user,
           async () => {
             const counts = await countChanges(service, call.fid, file.content_version, page, work)
-            const versions = body.versions.map((one) => ({ ...one, ...counts.get(one.version) }))
+            const versions = body.versions.map((version) => ({ ...version, ...counts.get(version.version) }))
             return { body: { ...body, versions } }
           },
           work.gone,
@@ -64,12 +65,12 @@ export const versionHandlers = {
 
   'versions.revert': async (service, call) => {
     const text = call.fields.version ?? '-1'
-    const found = await assertCanChange(service, call)
-    const before = found ? undefined : await service.store.applied<Outcome>(call.writeKey(call.fid.owner))
-    if (before?.action) return { body: bodyOf(call.fid, before) }
-    if (found?.file.filetype === 'plot' || (!found && call.filetype === 'plot'))
+    const access = await assertCanChange(service, call)
+    const replay = access ? undefined : await service.store.applied<Outcome>(call.writeKey(call.fid.owner))
+    if (replay?.action) return { body: bodyOf(call.fid, replay) }
+    if (access?.file.filetype === 'plot' || (!access && call.filetype === 'plot'))
       return revertPlot(service, call, text)
-    if (found && found.file.filetype !== 'grid') throw noVersions()
+    if (access && access.file.filetype !== 'grid') throw noVersions()
     return { body: await revertGrid(service, call, text) }
   },
 
@@ -86,12 +87,12 @@ export const versionHandlers = {
       )
     const { fid } = call
     const { store } = service
-    const found = await store.read(async (readers) => {
-      const admitted = await authorizeCall(readers, call)
-      return { ...admitted, wanted: await wantedVersion(readers, admitted, text) }
+    const access = await store.read(async (readers) => {
+      const authorized = await authorizeCall(readers, call)
+      return { ...authorized, wanted: await wantedVersion(readers, authorized, text) }
     })
-    const isPlot = found.file.filetype === 'plot'
-    // The data of a plot is kept with it: it is that of grids, which go on changing.
+    const isPlot = access.file.filetype === 'plot'
+    // Keep the data of a plot with it: it belongs to grids that continue to change.
     const data =
       isPlot && kept
         ? await keepData(
@@ -101,7 +102,7 @@ export const versionHandlers = {
               await openFigure(service, {
                 ...call,
                 operation: 'plots.content',
-                version: dataOf(text, found.wanted),
+                version: dataOf(text, access.wanted),
               })
             ).shown,
           )
@@ -110,14 +111,14 @@ export const versionHandlers = {
       service,
       call,
       async (writers, { file }) => {
-        const wanted = await wantedVersion(writers, { ...found, file }, text)
-        const row = await rowOf(writers, file, wanted)
+        const resolved = await wantedVersion(writers, { ...access, file }, text)
+        const row = await rowOf(writers, file, resolved)
         if (name && (await writers.versions.named(file.owner, file.idlocal, name)) !== undefined) {
-          const taken = await writers.versions.named(file.owner, file.idlocal, name)
-          if (taken!.version !== row.version)
-            throw new Problem('conflict', `version ${taken!.version} is already named ${name}`, {
+          const existing = await writers.versions.named(file.owner, file.idlocal, name)
+          if (existing!.version !== row.version)
+            throw new Problem('conflict', `version ${existing!.version} is already named ${name}`, {
               field: 'name',
-              hint: `Choose another name, or free this one: gridline keep FILE@${taken!.version} --undo`,
+              hint: `Choose another name, or free this one: gridline keep FILE@${existing!.version} --undo`,
             })
         }
         if (name && (await writers.drafts.get(file.owner, file.idlocal, name)))
@@ -132,8 +133,8 @@ export const versionHandlers = {
           if (row.kept_at !== null) writers.files.noteEvent('version.release', file, { version: number })
           return number
         }
-        if (isPlot && row.kept_at !== null && wanted.isPresent) {
-          // What was kept stays as it is: the chart as it is now is another version.
+        if (isPlot && row.kept_at !== null && resolved.isPresent) {
+          // The kept version stays as it is. The current chart becomes a new version.
           const content = (await writers.plots.content(file.owner, file.idlocal))!
           const grids = await gridVersions(writers, file)
           number = await nextFigure(writers, file, content, grids, content, {
@@ -150,10 +151,10 @@ export const versionHandlers = {
           await writers.versions.change(target, { ...fields, types: JSON.stringify(data.columns) })
           await writers.versions.addKept(target, data.slices)
         } else await writers.versions.change(target, fields)
-        // Rows that follow do not belong to a version that is kept.
-        if (file.filetype === 'grid' && wanted.isPresent)
+        // Later appends must not extend a kept version.
+        if (file.filetype === 'grid' && resolved.isPresent)
           await writers.grids.change(file.owner, file.idlocal, { appended_by: null, appended_since: null })
-        // Everyone who can read the file can read this version from now on.
+        // From now on, everyone with read access can see this version.
         writers.files.noteEvent('version.keep', file, { version: number, name: name ?? null })
         return number
       },
@@ -172,18 +173,22 @@ export const versionHandlers = {
   },
 
   'versions.forget': async (service, call) => {
-    const version = await updateFile(service, call, async (writers, found) => {
-      const { file } = found
-      const wanted = await findVersion(writers, found, call.query.version)
-      if (!wanted) throw noVersions()
-      refuseDraft(wanted)
-      if (wanted.isPresent)
-        throw new Problem('conflict', `version ${wanted.version} is the present one of '${file.filename}'`, {
-          hint: 'Revert to another version first, or delete the file.',
-        })
-      await writers.versions.remove(file.owner, file.idlocal, [wanted.version])
-      writers.files.noteEvent('version.forget', file, { version: wanted.version })
-      return wanted.version
+    const version = await updateFile(service, call, async (writers, access) => {
+      const { file } = access
+      const resolved = await findVersion(writers, access, call.query.version)
+      if (!resolved) throw noVersions()
+      refuseDraft(resolved)
+      if (resolved.isPresent)
+        throw new Problem(
+          'conflict',
+          `version ${resolved.version} is the current version of '${file.filename}'`,
+          {
+            hint: 'Revert to another version first, or delete the file.',
+          },
+        )
+      await writers.versions.remove(file.owner, file.idlocal, [resolved.version])
+      writers.files.noteEvent('version.forget', file, { version: resolved.version })
+      return resolved.version
     })
     return { body: { fid: formatFid(call.fid), version } }
   },
@@ -193,32 +198,32 @@ function noVersions(): Problem {
   return new Problem('invalid_request', 'only grids and plots have versions')
 }
 
-/** The version that is named, or the present one. */
+/** Resolves a version reference, or the current version without one. Throws for drafts. */
 async function wantedVersion(
   readers: Readers,
-  found: Pick<AuthorizedFile, 'file' | 'roles' | 'state'>,
+  access: Pick<AuthorizedFile, 'file' | 'roles' | 'state'>,
   text: string | undefined,
 ): Promise<FoundVersion> {
-  const { file } = found
-  const wanted = (await findVersion(readers, found, text ?? String(file.content_version)))!
-  refuseDraft(wanted)
-  return wanted
+  const { file } = access
+  const resolved = (await findVersion(readers, access, text ?? String(file.content_version)))!
+  refuseDraft(resolved)
+  return resolved
 }
 
 function refuseDraft({ draft }: FoundVersion): void {
   if (draft !== undefined)
-    throw new Problem('invalid_request', `${draft} is a draft, and no version yet`, {
+    throw new Problem('invalid_request', `${draft} is a draft, not a version`, {
       field: 'version',
-      hint: `To make it one, upload the file. To delete it: gridline draft delete ${draft}`,
+      hint: `To publish it, upload the file. To delete it: gridline draft delete ${draft}`,
     })
 }
 
-/** Of which version the data of a plot is read: that of the present one unless it says so. */
+/** Returns the version whose data a plot shows; undefined for current data. */
 function dataOf(text: string | undefined, { isPresent }: FoundVersion): string | undefined {
   return isPresent ? undefined : text
 }
 
-/** The row of a version; it is added if the file is from before there were versions. */
+/** Returns the row of a version. Adds it if the file is older than the version history. */
 async function rowOf(
   { versions, plots, grids }: Writers,
   file: FileRow,
@@ -242,26 +247,26 @@ async function rowOf(
   return (await versions.get(owner, idlocal, version))!
 }
 
-/** The versions that a caller may see, the newest first: all, or the present one and those that were kept. */
+/** Lists the versions that a caller may see, newest first: all, or the current and the kept ones. */
 async function visibleVersions(
   readers: Readers,
   { file, roles, state }: AuthorizedFile,
   before: number | undefined,
-  most: number,
+  limit: number,
 ): Promise<VersionRow[]> {
   const { owner, idlocal, filetype, content_version } = file
   if (filetype !== 'grid' && filetype !== 'plot') throw noVersions()
-  const all = seesVersions({ roles, state })
-  const rows = await readers.versions.list(owner, idlocal, before, all ? most : LOOKED_AT)
-  const hasPresent = rows.some(({ version }) => version === content_version)
-  const present = before === undefined && !hasPresent ? [unknownPresent(file)] : []
-  const seen = all
+  const canSeeAll = seesVersions({ roles, state })
+  const rows = await readers.versions.list(owner, idlocal, before, canSeeAll ? limit : LOOKED_AT)
+  const hasCurrent = rows.some(({ version }) => version === content_version)
+  const current = before === undefined && !hasCurrent ? [unknownPresent(file)] : []
+  const visible = canSeeAll
     ? rows
     : rows.filter(({ version, kept_at }) => kept_at !== null || version === content_version)
-  return [...present, ...seen].slice(0, most)
+  return [...current, ...visible].slice(0, limit)
 }
 
-/** The present version of a file from before there were versions. */
+/** Returns a row for the current version of a file that is older than the version history. */
 function unknownPresent({ owner, idlocal, content_version, date_modified }: FileRow): VersionRow {
   return {
     owner,
@@ -299,14 +304,14 @@ async function versionMeta(
 ): Promise<Version> {
   const { version, made_at, made_by, operation, source, message, of_version, kept_at } = row
   const { kept_name: name } = row
-  const isPresent = version === file.content_version
+  const isCurrent = version === file.content_version
   const row_count =
     file.filetype !== 'grid'
       ? null
-      : isPresent
+      : isCurrent
         ? (await grids.get(file.owner, file.idlocal)).row_count
         : row.row_count
-  // Of appends, the rows that they added are those that there are more than before.
+  // Appends store no counts: the added rows are the growth since the previous version.
   let { rows_added } = row
   if (operation === 'append' && rows_added === null && row_count !== null) {
     const [before] = await versions.list(file.owner, file.idlocal, version, 1)
@@ -315,7 +320,7 @@ async function versionMeta(
   }
   return {
     version,
-    is_current: isPresent,
+    is_current: isCurrent,
     made_at: new Date(made_at).toISOString(),
     made_by,
     operation,
@@ -368,19 +373,20 @@ async function revertGrid(service: Service, call: OperationCall<'versions.revert
   return bodyOf(fid, outcome)
 }
 
+/** Loads the version to revert to. `reverting` is undefined for the current version. */
 async function readTarget(
   { store }: Service,
   readers: Readers,
-  found: AuthorizedFile,
+  access: AuthorizedFile,
   text: string,
 ): Promise<{ version: number; reverting: Reverting | undefined }> {
-  const wanted = (await findVersion(readers, found, text))!
-  refuseDraft(wanted)
-  const row = wanted.isPresent ? undefined : wanted.row
-  return { version: wanted.version, reverting: row && (await readVersion(store, readers, row)) }
+  const resolved = (await findVersion(readers, access, text))!
+  refuseDraft(resolved)
+  const row = resolved.isPresent ? undefined : resolved.row
+  return { version: resolved.version, reverting: row && (await readVersion(store, readers, row)) }
 }
 
-/** Reverts the figure, and with it the grid of its own data, which changes with the figure only. */
+/** Reverts a figure together with the plot's own data grid, which changes only with the figure. */
 async function revertPlot(service: Service, call: OperationCall<'versions.revert'>, text: string) {
   const { store } = service
   const { fid } = call
@@ -389,55 +395,60 @@ async function revertPlot(service: Service, call: OperationCall<'versions.revert
   const of_version = content.at?.version ?? file.content_version
   let figure = parseRaw(await loadText(store.blobs, storedOf(content)), 'the figure', acceptedBefore)
   let slice: SliceRef = { seq: 0, rows: 1, ...storedOf(content) }
-  // Owners may have been renamed since.
-  const referred = sourcesIn(figure).map((source) => source.grid)
-  const renamed = withPresentOwners(service.names, figure, referred)
+  // Replace former usernames in the references.
+  const usedGrids = sourcesIn(figure).map((source) => source.grid)
+  const renamed = withPresentOwners(service.names, figure, usedGrids)
   if (renamed) {
     slice = await storeText(store.blobs, fid.owner, 1, renamed)
     figure = parseRaw(renamed, 'the figure', acceptedBefore)
   }
   const sources = sourcesIn(figure)
-  const had = new Set(sources.flatMap(({ grid, uids }) => uids.map((uid) => `${formatFid(grid)}:${uid}`)))
+  const references = new Set(
+    sources.flatMap(({ grid, uids }) => uids.map((uid) => `${formatFid(grid)}:${uid}`)),
+  )
   const stored = {
     content: slice,
     sources: sources.map((source) => ({ source, path: 'figure' })),
     quality: qualityOf(figure, sources.length > 0),
     replaced: [],
   }
-  const put = async (writers: Writers, now: FileRow, grids?: string): Promise<Outcome> => {
-    const present = await writers.plots.content(now.owner, now.idlocal)
-    if (present?.hash === slice.blob.hash)
-      return { version: now.content_version, of_version, action: 'unchanged' }
+  const put = async (writers: Writers, current: FileRow, grids?: string): Promise<Outcome> => {
+    const content = await writers.plots.content(current.owner, current.idlocal)
+    if (content?.hash === slice.blob.hash)
+      return { version: current.content_version, of_version, action: 'unchanged' }
     const change = { operation: 'revert' as const, of_version, grids }
-    const version = await putFigure(writers, now, stored, call, had, change)
-    await writers.files.change(now.owner, now.idlocal)
+    const version = await putFigure(writers, current, stored, call, references, change)
+    await writers.files.change(current.owner, current.idlocal)
     return { version, of_version, action: 'reverted' }
   }
-  const own = await ownGridToRevert(service, call, content)
-  if (!own)
+  const ownGrid = await ownGridToRevert(service, call, content)
+  if (!ownGrid)
     return {
-      body: bodyOf(fid, await updateFile(service, call, (writers, { file: now }) => put(writers, now))),
+      body: bodyOf(
+        fid,
+        await updateFile(service, call, (writers, { file: current }) => put(writers, current)),
+      ),
     }
-  const grid = { owner: fid.owner, idlocal: own.row.idlocal }
+  const grid = { owner: fid.owner, idlocal: ownGrid.row.idlocal }
   const outcome = await changeLayout(
     service,
     grid,
-    (layout) => columnsToRevert(store, own, layout),
+    (layout) => columnsToRevert(store, ownGrid, layout),
     (writers, columns, layout) =>
-      applyOnce(writers, call, async ({ file: now }) => {
-        // The figure that is replaced showed the data as it is before.
-        const grids = await gridVersions(writers, now)
+      applyOnce(writers, call, async ({ file: current }) => {
+        // Record the versions before the revert: the replaced figure showed them.
+        const grids = await gridVersions(writers, current)
         const data = await writers.files.get(grid.owner, grid.idlocal)
-        const change = { operation: 'revert' as const, of_version: own.row.version }
+        const change = { operation: 'revert' as const, of_version: ownGrid.row.version }
         if (data) await commitPlan(writers, data, layout, { columns, change }, userOf(call))
-        const done = await put(writers, now, grids)
-        return data && columns ? { ...done, action: 'reverted' as const } : done
+        const result = await put(writers, current, grids)
+        return data && columns ? { ...result, action: 'reverted' as const } : result
       }),
   )
   return { body: bodyOf(fid, outcome) }
 }
 
-/** The version of the grid of a plot's own data that it had with an earlier figure, if it has another one now. */
+/** Loads the version of the plot's data grid that an earlier figure showed; undefined if it is current. */
 async function ownGridToRevert(
   { store }: Service,
   call: Call,
@@ -447,13 +458,13 @@ async function ownGridToRevert(
   const recorded = JSON.parse(at.row.grids) as Record<string, number>
   const { owner, idlocal } = call.fid
   return store.read(async (readers) => {
-    const own = await ownGridOf(readers, call.fid, call, new Set(), true)
-    if (!own) return undefined
-    const grid = { owner, idlocal: own.idlocal }
+    const ownGrid = await ownGridOf(readers, call.fid, call, new Set(), true)
+    if (!ownGrid) return undefined
+    const grid = { owner, idlocal: ownGrid.idlocal }
     const version = recorded[formatFid(grid)]
-    const file = await readers.files.get(owner, own.idlocal)
+    const file = await readers.files.get(owner, ownGrid.idlocal)
     if (version === undefined || file?.content_version === version) return undefined
-    const row = await readers.versions.get(owner, own.idlocal, version)
+    const row = await readers.versions.get(owner, ownGrid.idlocal, version)
     if (!row)
       throw new Problem(
         'not_found',

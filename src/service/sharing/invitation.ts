@@ -1,8 +1,10 @@
+// E-mail that invites somebody to a shared file.
+/** Maximum length of the message that the sender may add. */
 const MAX_CHARACTERS = 5000
 
 /**
- * The e-mail that invites somebody to a shared file. Plain text. User input (title, words) is quoted on
- * separate lines, so that it cannot be mistaken for text of the service.
+ * Formats the invitation as plain text. User input (title, message) stands on separate, marked lines, so that
+ * nobody mistakes it for text of the service.
  */
 export function invitation({
   from,

@@ -1,3 +1,4 @@
+// Sends e-mails over SMTP.
 import type { Transporter } from 'nodemailer'
 
 export interface Message {
@@ -8,18 +9,18 @@ export interface Message {
 
 const SMTP_TIMEOUT_MS = 15_000
 
-/** Sends plain-text mail over SMTP. Connects when first used. */
+/** Sends plain-text e-mails over SMTP. Connects on first use. */
 export class Mail {
   private transport: Promise<Transporter> | undefined
 
   constructor(
     /** `smtp://user:password@host:587`, `smtps://…`. */
     private readonly smtp: string,
-    /** The sender. */
+    /** Sender address. */
     private readonly from: string,
   ) {}
 
-  async send(letter: Message): Promise<void> {
+  async send(message: Message): Promise<void> {
     this.transport ??= import('nodemailer').then(({ createTransport }) =>
       createTransport(this.smtp, {
         connectionTimeout: SMTP_TIMEOUT_MS,
@@ -27,10 +28,10 @@ export class Mail {
         socketTimeout: SMTP_TIMEOUT_MS,
       } as never),
     )
-    // Pass one address as an object: in a string, a comma would separate several.
+    // Pass the address as an object: in a string, a comma would separate several addresses.
     await (await this.transport).sendMail({
-      ...letter,
-      to: { name: '', address: letter.to },
+      ...message,
+      to: { name: '', address: message.to },
       from: this.from,
     })
   }

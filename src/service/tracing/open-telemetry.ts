@@ -1,3 +1,4 @@
+// Records spans with the OpenTelemetry SDK of the process.
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '../../vendor/otel.ts'
 
 /** Spans of the SDK that is registered with @opentelemetry/api. */
@@ -19,7 +20,7 @@ export class OpenTelemetrySpans {
     work: (set: (attributes: Record<string, string | number | boolean>) => void) => Promise<T>,
   ): Promise<T> {
     const active = context.active()
-    // Instrumentations of HTTP may have begun a span for the request: then ours is below it.
+    // If an HTTP instrumentation has already started a span for the request, make this one its child.
     const parent =
       from && !trace.getSpan(active)
         ? propagation.extract(active, from, {
@@ -30,8 +31,8 @@ export class OpenTelemetrySpans {
     const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL }
     return this.tracer.startActiveSpan(name, { kind: kinds[kind], attributes }, parent, async (span) => {
       try {
-        return await work((more) => {
-          span.setAttributes(more)
+        return await work((added) => {
+          span.setAttributes(added)
         })
       } catch (error) {
         span.recordException(error as Error)

@@ -1,5 +1,5 @@
-/** The trace of a request. Passed along in calls: AsyncLocalStorage would slow down every promise of the process. */
-/** The trace that a request belongs to: headers of the W3C recommendation Trace Context. */
+// Traces of requests. Passed along in calls: AsyncLocalStorage would slow down every promise of the process.
+/** Trace that a request belongs to: headers of the W3C recommendation Trace Context. */
 export interface Trace {
   /** 32 hexadecimal digits. */
   id: string
@@ -11,11 +11,11 @@ type Attributes = Record<string, string | number | boolean>
 
 /** Records spans. Without OpenTelemetry in the process, none are recorded. */
 interface Spans {
-  /** Runs `work` in a span, below the one of the caller. `from`: headers of the request that the span serves. */
+  /** Runs `work` in a child span of the current one. `from`: headers of the request that the span serves. */
   run<T>(span: SpanOf, work: (set: (attributes: Attributes) => void) => Promise<T>): Promise<T>
-  /** Adds headers with the present span to a request. */
+  /** Adds headers with the current span to a request. */
   inject(headers: Record<string, string>): void
-  /** The id of the present trace. */
+  /** Returns the id of the current trace. */
   id(): string | undefined
 }
 
@@ -23,16 +23,17 @@ export interface SpanOf {
   name: string
   kind: 'server' | 'client' | 'internal'
   attributes?: Attributes
-  /** The headers of the request that is served. */
+  /** Headers of the request that is served. */
   from?: { get(name: string): string | null; keys?(): Iterable<string> }
 }
 
 let spans: Spans | undefined
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/
+/** Maximum length of `tracestate`. Longer ones are not passed on. */
 const MAX_STATE = 512
 
-/** The trace that headers name; undefined without one, and if it is malformed. */
+/** Parses the trace headers of a request; undefined if they are missing or malformed. */
 export function traceOf(headers: { get(name: string): string | null }): Trace | undefined {
   const traceparent = headers.get('traceparent')?.trim()
   const [, version, id, parent, rest] = (traceparent && TRACEPARENT.exec(traceparent)) || []
@@ -43,7 +44,7 @@ export function traceOf(headers: { get(name: string): string | null }): Trace | 
   return { id, traceparent: traceparent!.slice(0, 55), tracestate: isShort ? tracestate : undefined }
 }
 
-/** Headers for a request to another server, sent for a request with this trace. */
+/** Returns trace headers for a request to another server. */
 export function traceHeaders(trace?: Trace): Record<string, string> {
   const headers: Record<string, string> = {}
   if (spans) spans.inject(headers)
@@ -54,24 +55,24 @@ export function traceHeaders(trace?: Trace): Record<string, string> {
   return headers
 }
 
-/** The id of the trace of a request: that of its span, or the one that its headers name. */
+/** Returns the trace id of the current span, or of `trace`. */
 export function traceId(trace: Trace | undefined): string | undefined {
   return spans?.id() ?? trace?.id
 }
 
-/** Runs `work` in a span. `set` adds attributes to it. */
-export function span<T>(of: SpanOf, work: (set: (attributes: Attributes) => void) => Promise<T>): Promise<T> {
-  return spans ? spans.run(of, work) : work(ignore)
+/** Runs `work` in a span. `set` adds attributes to it. Without OpenTelemetry, only runs `work`. */
+export function span<T>(
+  options: SpanOf,
+  work: (set: (attributes: Attributes) => void) => Promise<T>,
+): Promise<T> {
+  return spans ? spans.run(options, work) : work(ignore)
 }
 
 function ignore(): void {}
 
-/**
- * Uses the OpenTelemetry that the operator has loaded into the process, such as with `node --import`. Returns whether
- * there is one.
- */
+/** Uses the OpenTelemetry SDK that `node --import` has loaded, if any. Returns whether there is one. */
 export async function useOpenTelemetry(): Promise<boolean> {
-  // Where @opentelemetry/api keeps what an SDK has registered.
+  // @opentelemetry/api keeps the registered SDK under this symbol.
   if (!(Symbol.for('opentelemetry.js.api.1') in globalThis)) return false
   const { OpenTelemetrySpans } = await import('./open-telemetry.ts')
   spans = new OpenTelemetrySpans()

@@ -1,59 +1,60 @@
+// Uploads whose bytes arrive in several requests (docs/adr/0012).
 import { randomBytes } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
 import type { Bytes } from '../../json/index.ts'
 import type { SpooledUpload, UploadSpool } from './upload-spool.ts'
 
-/** An upload whose bytes arrive in several requests. It is read while they arrive. */
+/** Upload whose bytes arrive in several requests. It is parsed while they arrive. */
 export interface Resumable<T> {
   readonly id: string
-  /** Bytes that have been read. */
+  /** Number of bytes received so far. */
   readonly received: number
-  /** Passes on the bytes of one request, which begin at `offset`. With `isLast`, resolves to the result. */
+  /** Passes on the bytes of one request, which start at `offset`. With `isLast`, resolves to the result. */
   put(offset: number, bytes: Bytes, isLast: boolean): Promise<T | undefined>
-  /** Ends the upload. What was read leaves no trace. Throws `conflict` if all has been read. */
+  /** Ends the upload and discards its bytes. Throws `conflict` if it is already complete. */
   cancel(): void
 }
 
-/** Ended uploads that are kept for each user, for clients that missed the answer. */
+/** Maximum number of ended uploads kept per user, for clients that missed the response. */
 const MAX_ENDED = 16
 
-/** How often the spool is swept, in ms. */
+/** Interval of sweeping the spool, in ms. */
 const SWEEP_EVERY_MS = 3600 * 1000
 
 /**
- * The resumable uploads of this process. Each is ended if nothing arrives for a while. With a spool, it can be taken up
- * again later, also by another process.
+ * Resumable uploads of this process. An upload ends if no bytes arrive for a while. With a spool, it can be
+ * resumed later, also by another process.
  */
 export class ResumableUploads<T> {
   private readonly owners = new Map<string, Map<string, Upload<T>>>()
-  /** Uploads that are being read again from the spool. */
+  /** Uploads that are being restored from the spool, by id. */
   private readonly restoring = new Map<string, Promise<void>>()
   private open = 0
 
   constructor(
     private readonly limits: Pick<Limits, 'resumable_uploads' | 'resume_seconds' | 'upload_bytes'>,
     private readonly spool?: UploadSpool,
-    /** The name of this server, if others cannot take its uploads up: their ids begin with it. */
+    /** Name of this server if other servers cannot resume its uploads. Upload ids then begin with it. */
     private readonly server?: string,
   ) {
     this.sweep()
-    // What nobody continues goes also where nobody begins an upload.
+    // Also sweep if nobody starts an upload.
     if (spool) this.sweeping = setInterval(() => this.sweep(), SWEEP_EVERY_MS).unref()
   }
 
   private readonly sweeping: NodeJS.Timeout | undefined
 
   private sweep(): void {
-    const open = [...this.owners.values()].flatMap((own) => [...own.keys()])
+    const open = [...this.owners.values()].flatMap((uploads) => [...uploads.keys()])
     try {
       this.spool?.sweep(this.limits.resumable_uploads, new Set(open))
     } catch {
-      // The folder is not readable: uploads work without it.
+      // The folder is not readable. Uploads work without a spool.
     }
   }
 
-  /** Begins an upload of `owner`, which `read` reads. `begun` is what `find` needs to take it up again, as JSON. */
+  /** Begins an upload. `read` parses its bytes. `begun`: JSON that `find` needs to resume it. */
   begin(owner: string, read: (bytes: Bytes) => Promise<T>, begun?: unknown): Resumable<T> {
     this.sweep()
     const name = randomBytes(16).toString('hex')
@@ -61,29 +62,29 @@ export class ResumableUploads<T> {
     return this.add(owner, id, read, () => this.spool?.begin(owner, id, begun))
   }
 
-  /** An upload of a user. One that is not open any more is taken up again with `read`. Throws `not_found`. */
+  /** Returns an upload of a user; restores it from the spool if it is not open. Throws `not_found`. */
   async find(
     owner: string,
     id: string,
     read: (begun: unknown) => (bytes: Bytes) => Promise<T>,
   ): Promise<Resumable<T>> {
-    const kept = this.owners.get(owner)?.has(id) ? undefined : this.spool?.find(owner, id)
-    if (!kept) {
-      const found = this.get(owner, id)
+    const stored = this.owners.get(owner)?.has(id) ? undefined : this.spool?.find(owner, id)
+    if (!stored) {
+      const open = this.get(owner, id)
       await this.restoring.get(id)
-      return found
+      return open
     }
     let upload: Upload<T>
     try {
-      upload = this.add(owner, id, read(kept.begun), () => kept.kept)
+      upload = this.add(owner, id, read(stored.begun), () => stored.kept)
     } catch (error) {
-      // Too many are open: it stays on disk.
-      kept.kept.close()
-      await kept.bytes[Symbol.asyncIterator]().return?.()
+      // Too many uploads are open. The stored one can be resumed later.
+      stored.kept.close()
+      await stored.bytes[Symbol.asyncIterator]().return?.()
       throw error
     }
     const restored = upload
-      .restore(kept.bytes)
+      .restore(stored.bytes)
       .catch(() => {})
       .finally(() => this.restoring.delete(id))
     this.restoring.set(id, restored)
@@ -91,63 +92,66 @@ export class ResumableUploads<T> {
     return upload
   }
 
+  /** Registers an upload and starts its reader. Throws `overloaded` above the limit. */
   private add(
     owner: string,
     id: string,
     read: (bytes: Bytes) => Promise<T>,
     keep: () => SpooledUpload | undefined,
   ): Upload<T> {
-    const { resumable_uploads: most, resume_seconds, upload_bytes } = this.limits
-    const own = this.owners.get(owner) ?? new Map<string, Upload<T>>()
-    const ended = [...own.values()].filter(({ isSettled }) => isSettled)
-    if (this.open >= most || own.size - ended.length >= Math.max(1, most / 2))
+    const { resumable_uploads: maxUploads, resume_seconds, upload_bytes } = this.limits
+    const uploads = this.owners.get(owner) ?? new Map<string, Upload<T>>()
+    const ended = [...uploads.values()].filter(({ isSettled }) => isSettled)
+    if (this.open >= maxUploads || uploads.size - ended.length >= Math.max(1, maxUploads / 2))
       throw new Problem('overloaded', 'too many uploads in parts are open (limit resumable_uploads)')
-    for (const { id } of ended.slice(0, Math.max(0, ended.length - MAX_ENDED + 1))) own.delete(id)
+    for (const { id } of ended.slice(0, Math.max(0, ended.length - MAX_ENDED + 1))) uploads.delete(id)
     const forget = (): void => {
-      own.delete(id)
-      if (own.size === 0) this.owners.delete(owner)
+      uploads.delete(id)
+      if (uploads.size === 0) this.owners.delete(owner)
     }
     const upload = new Upload<T>(id, resume_seconds * 1000, upload_bytes, forget, keep())
-    this.owners.set(owner, own)
-    own.set(id, upload)
+    this.owners.set(owner, uploads)
+    uploads.set(id, upload)
     this.open++
-    // The work counts until it has ended, also if nobody waits for it.
+    // The work counts until it has ended, even if nobody waits for it.
     upload.start(read).finally(() => {
       this.open--
     })
     return upload
   }
 
-  /** An open upload, or one that has just ended. Throws `not_found` for those of others; `wrong_server` elsewhere. */
+  /** Returns an open or recently ended upload. Throws `not_found` or `wrong_server`. */
   get(owner: string, id: string): Resumable<T> {
-    const found = this.owners.get(owner)?.get(id)
-    if (found) return found
+    const upload = this.owners.get(owner)?.get(id)
+    if (upload) return upload
     const [, server] = /^([A-Za-z0-9-]{1,80})\.[0-9a-f]{32}$/.exec(id) ?? []
     if (server !== undefined && server !== this.server)
       throw new Problem('wrong_server', `this upload in parts is on the server ${server}`, { server })
     throw new Problem('not_found', 'no such upload in parts', {
-      hint: 'It has ended, or was begun on another server. Begin again.',
+      hint: 'It has ended, or was started on another server. Start again.',
     })
   }
 
   close(): void {
     clearInterval(this.sweeping)
-    for (const own of [...this.owners.values()]) for (const upload of [...own.values()]) upload.leave()
+    for (const uploads of [...this.owners.values()])
+      for (const upload of [...uploads.values()]) upload.leave()
   }
 }
 
+/** One upload: passes the chunks of its requests to the reader. */
 class Upload<T> implements Resumable<T> {
   received = 0
-  /** Whether it has a result, or has failed. */
+  /** True once the reader has returned a result or failed. */
   isSettled = false
   private result: Promise<T> | undefined
   private failure: { error: unknown } | undefined
-  /** Whether the whole file has arrived. */
+  /** True once the last byte has arrived. */
   private ended = false
-  /** Chunks that wait to be read: one for each request that is running. */
+  /** Chunks that wait for the reader: at most one per running request. */
   private readonly waiting: { chunk: Uint8Array; taken: () => void }[] = []
   private wake: (() => void) | undefined
-  /** Counts requests: a later one takes over from one whose connection is dead. */
+  /** Number of requests so far. A later request takes over from one whose connection is dead. */
   private turn = 0
   private timer: NodeJS.Timeout | undefined
   private isForgotten = false
@@ -160,7 +164,7 @@ class Upload<T> implements Resumable<T> {
     private readonly kept?: SpooledUpload,
   ) {}
 
-  /** Resolves when the reader has ended, in whatever way. */
+  /** Starts the reader. Resolves when it has ended, also if it failed. */
   start(read: (bytes: Bytes) => Promise<T>): Promise<void> {
     this.result = read(this.bytes())
     this.touch()
@@ -173,24 +177,24 @@ class Upload<T> implements Resumable<T> {
       )
       .finally(() => {
         this.isSettled = true
-        // Its result, or an error in the file. What was left before that can be taken up again.
+        // Done, or the file is invalid. Uploads that were interrupted before stay in the spool.
         if (!this.isForgotten) this.kept?.remove()
         this.release()
       })
   }
 
   async put(offset: number, bytes: Bytes, isLast: boolean): Promise<T | undefined> {
-    const turn = ++this.turn
+    const requestNumber = ++this.turn
     this.touch()
-    this.check(turn)
+    this.check(requestNumber)
     if (offset > this.received)
-      throw new Problem('conflict', `the next byte is ${this.received}, not ${offset}`)
-    // What arrived before, when its answer was lost.
+      throw new Problem('conflict', `expected offset ${this.received}, found ${offset}`)
+    // Skip bytes that arrived before, but whose response was lost.
     let skip = this.received - offset
-    for await (const all of bytes) {
-      this.check(turn)
-      const chunk = skip > 0 ? all.subarray(Math.min(skip, all.length)) : all
-      skip -= all.length - chunk.length
+    for await (const received of bytes) {
+      this.check(requestNumber)
+      const chunk = skip > 0 ? received.subarray(Math.min(skip, received.length)) : received
+      skip -= received.length - chunk.length
       if (chunk.length === 0) continue
       if (this.ended) throw new Problem('conflict', 'the upload has ended')
       if (this.received + chunk.length > this.most)
@@ -199,7 +203,7 @@ class Upload<T> implements Resumable<T> {
       await this.handOver(chunk)
       this.touch()
     }
-    this.check(turn)
+    this.check(requestNumber)
     if (!isLast) return undefined
     this.ended = true
     this.wake?.()
@@ -214,12 +218,12 @@ class Upload<T> implements Resumable<T> {
     this.stop(new Problem('aborted', 'the upload was cancelled'))
   }
 
-  /** Ends the upload in this process. What was kept of it stays. */
+  /** Ends the upload in this process. Its bytes stay in the spool. */
   leave(): void {
     this.stop(new Problem('aborted', 'the server was stopped'))
   }
 
-  /** Reads what was kept of it. */
+  /** Passes the bytes of the spool to the reader. */
   async restore(bytes: Bytes): Promise<void> {
     for await (const chunk of bytes) {
       if (this.failure) return
@@ -228,20 +232,20 @@ class Upload<T> implements Resumable<T> {
     }
   }
 
-  /** Throws what has ended the upload, or that another request is sending. */
-  private check(turn: number): void {
-    if (turn !== this.turn) throw new Problem('conflict', 'another request is sending this upload')
+  /** Throws the error that ended the upload, or `conflict` if a later request has taken over. */
+  private check(requestNumber: number): void {
+    if (requestNumber !== this.turn) throw new Problem('conflict', 'another request is sending this upload')
     if (this.failure) throw this.failure.error
   }
 
-  /** Waits until a chunk has been read. A chunk of another request that is still waiting is read before it. */
+  /** Resolves when the reader has consumed a chunk. Waiting chunks of other requests are read first. */
   private async handOver(chunk: Uint8Array): Promise<void> {
     this.received += chunk.length
-    // It may be read no further: a repeated upload, whose result is known.
+    // The reader has ended early: this is a retry whose result is already stored.
     if (this.isSettled) return
-    const taken = new Promise<void>((resolve) => this.waiting.push({ chunk, taken: resolve }))
+    const read = new Promise<void>((resolve) => this.waiting.push({ chunk, taken: resolve }))
     this.wake?.()
-    await taken
+    await read
   }
 
   private stop(problem: Problem): void {
@@ -254,20 +258,20 @@ class Upload<T> implements Resumable<T> {
     this.forget()
   }
 
-  /** Lets go of requests that wait for a reader that has ended. */
+  /** Resolves all requests that wait for a reader that has ended. */
   private release(): void {
     for (const { taken } of this.waiting.splice(0)) taken()
   }
 
-  /** Something arrived: called for each chunk. */
+  /** Restarts the timeout. Called for each chunk. */
   private touch(): void {
     if (this.isForgotten) return
-    const late = (): void =>
+    const stop = (): void =>
       this.stop(new Problem('too_slow', 'timed out waiting for data (limit resume_seconds)'))
-    this.timer = this.timer?.refresh() ?? setTimeout(late, this.patience).unref()
+    this.timer = this.timer?.refresh() ?? setTimeout(stop, this.patience).unref()
   }
 
-  /** The bytes of all requests, as they arrive. */
+  /** Yields the bytes of all requests in order of arrival. */
   private async *bytes(): AsyncGenerator<Uint8Array> {
     for (;;) {
       if (this.failure) throw this.failure.error

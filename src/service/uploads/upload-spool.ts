@@ -1,3 +1,4 @@
+// Copies the bytes of unfinished uploads to disk, so that they can be resumed after a restart.
 import {
   closeSync,
   createReadStream,
@@ -16,42 +17,42 @@ import { uptime } from 'node:os'
 import { join } from 'node:path'
 import type { Bytes } from '../../json/index.ts'
 
-/** How long the bytes of an upload are kept after the last of them, in ms. */
+/** Time after its last byte for which an upload is kept, in ms. */
 const KEPT_MS = 24 * 3600 * 1000
-/** Uploads that are kept of one user. */
+/** Maximum number of stored uploads per user. */
 const MAX_OF_ONE_USER = 4
-/** The least free space of a disk: the database needs it more. At most this, and at most a fifth of the disk. */
+/** Minimum free disk space, which the database may need; at most a fifth of the disk. */
 const SPARE_BYTES = 1024 ** 3
-/** Bytes of an upload after which the free space is looked at again. */
+/** Bytes of an upload after which the free space is checked again. */
 const LOOK_EVERY_BYTES = 16 * 1024 ** 2
-/** Two times of a start of the machine that differ by less are the same start, in ms. */
+/** Tolerance when boot times are compared, in ms. */
 const SAME_START_MS = 120_000
 
-/** An upload is begun within this time, in ms. */
+/** Time in which both files of a new upload are created, in ms. */
 const BEGUN_MS = 60_000
 
 interface Head {
   owner: string
-  /** When the machine was started: after a crash of it, nobody knows which bytes reached the disk. */
+  /** Boot time, in ms since 1970: after a crash, it is unknown which bytes reached the disk. */
   machineStarted: number
   begun: unknown
 }
 
 /**
- * The bytes of unfinished uploads in a folder, so that they can continue after the server was restarted. It is a copy for
- * that case alone: where it cannot be written, uploads work without it.
+ * Unfinished uploads in a folder, so that they can be resumed after a restart of the server. The copy is
+ * optional: if the folder is not writable, uploads work without it.
  */
 export class UploadSpool {
   constructor(private readonly folder: string) {}
 
-  /** Begins to keep an upload. `begun` is what is needed to continue it, as JSON. */
+  /** Creates the files of an upload; undefined on failure. `begun`: JSON that is needed to resume it. */
   begin(owner: string, id: string, begun: unknown): SpooledUpload | undefined {
-    const head: Head = { owner, machineStarted: machineStarted(), begun }
+    const header: Head = { owner, machineStarted: machineStarted(), begun }
     try {
       mkdirSync(this.folder, { recursive: true, mode: 0o700 })
       if (!hasRoom(this.folder)) return undefined
       const file = openSync(this.bytesOf(id), 'w', 0o600)
-      writeFileSync(this.headOf(id), JSON.stringify(head), { mode: 0o600 })
+      writeFileSync(this.headOf(id), JSON.stringify(header), { mode: 0o600 })
       return this.spooled(id, file)
     } catch {
       this.remove(id)
@@ -59,15 +60,15 @@ export class UploadSpool {
     }
   }
 
-  /** An upload of a user that this or an earlier process began. */
+  /** Returns a stored upload of a user; undefined if it is missing, expired or from before a reboot. */
   find(owner: string, id: string): { begun: unknown; bytes: Bytes; kept: SpooledUpload } | undefined {
     if (!/^[0-9a-f]{32}$/.test(id)) return undefined
     try {
-      const head = JSON.parse(readFileSync(this.headOf(id), 'utf8')) as Head
-      if (head.owner !== owner || !this.isFresh(id, head)) return undefined
+      const header = JSON.parse(readFileSync(this.headOf(id), 'utf8')) as Head
+      if (header.owner !== owner || !this.isFresh(id, header)) return undefined
       const size = statSync(this.bytesOf(id)).size
       return {
-        begun: head.begun,
+        begun: header.begun,
         bytes: size > 0 ? createReadStream(this.bytesOf(id), { end: size - 1 }) : nothing(),
         kept: this.spooled(id, openSync(this.bytesOf(id), 'a', 0o600)),
       }
@@ -85,36 +86,37 @@ export class UploadSpool {
   }
 
   /**
-   * Removes the uploads that nobody continues, and the oldest ones beyond `most` in all and a few of each user. All of
-   * them where the disk is nearly full. Those in `open` stay.
+   * Deletes expired uploads, the oldest ones above `maxUploads` in total, and those above the limit of each
+   * user. Deletes all if the disk is nearly full. Uploads in `open` are kept.
    */
-  sweep(most: number, open: ReadonlySet<string>): void {
+  sweep(maxUploads: number, open: ReadonlySet<string>): void {
     const ids = new Set(
       namesIn(this.folder).flatMap((name) => /^([0-9a-f]{32})\.(?:json|bytes)$/.exec(name)?.[1] ?? []),
     )
     const isFull = ids.size > 0 && !hasRoom(this.folder)
-    const kept: { id: string; owner: string; at: number }[] = []
+    const stored: { id: string; owner: string; at: number }[] = []
     for (const id of ids) {
       if (open.has(id)) continue
       if (isFull) this.remove(id)
       else
         try {
-          const head = JSON.parse(readFileSync(this.headOf(id), 'utf8')) as Head
-          if (!this.isFresh(id, head)) this.remove(id)
-          else kept.push({ id, owner: head.owner, at: statSync(this.bytesOf(id)).mtimeMs })
+          const header = JSON.parse(readFileSync(this.headOf(id), 'utf8')) as Head
+          if (!this.isFresh(id, header)) this.remove(id)
+          else stored.push({ id, owner: header.owner, at: statSync(this.bytesOf(id)).mtimeMs })
         } catch {
           this.removeIfOld(id)
         }
     }
-    kept.sort((one, other) => other.at - one.at)
-    const owned = new Map<string, number>()
-    for (const [k, { id, owner }] of kept.entries()) {
-      const count = (owned.get(owner) ?? 0) + 1
-      owned.set(owner, count)
-      if (k >= most || count > MAX_OF_ONE_USER) this.remove(id)
+    stored.sort((a, b) => b.at - a.at)
+    const countsByOwner = new Map<string, number>()
+    for (const [k, { id, owner }] of stored.entries()) {
+      const count = (countsByOwner.get(owner) ?? 0) + 1
+      countsByOwner.set(owner, count)
+      if (k >= maxUploads || count > MAX_OF_ONE_USER) this.remove(id)
     }
   }
 
+  /** Returns whether an upload has not expired, and the machine has not restarted since. */
   private isFresh(id: string, { machineStarted: then }: Head): boolean {
     const isSameStart = Math.abs(machineStarted() - then) < SAME_START_MS
     return isSameStart && Date.now() - statSync(this.bytesOf(id)).mtimeMs < KEPT_MS
@@ -128,9 +130,9 @@ export class UploadSpool {
     return join(this.folder, `${id}.bytes`)
   }
 
-  /** What has no head is being begun by another process, or is left of a crash. */
+  /** Deletes files without a header, unless another process may be creating the upload right now. */
   private removeIfOld(id: string): void {
-    const file = [this.bytesOf(id), this.headOf(id)].find((one) => existsSync(one))
+    const file = [this.bytesOf(id), this.headOf(id)].find((path) => existsSync(path))
     if (file === undefined || Date.now() - statSync(file).mtimeMs > BEGUN_MS) this.remove(id)
   }
 
@@ -139,9 +141,9 @@ export class UploadSpool {
   }
 }
 
-/** The kept bytes of one upload. */
+/** Stored bytes of one upload. */
 export class SpooledUpload {
-  /** Bytes since the free space was looked at. */
+  /** Bytes since the last check of the free space. */
   private unchecked = 0
 
   constructor(
@@ -150,7 +152,7 @@ export class SpooledUpload {
     private readonly removeFiles: () => void,
   ) {}
 
-  /** Keeps more bytes, before the client learns that they have arrived. */
+  /** Appends bytes to the file, before the client learns that they have arrived. */
   add(chunk: Uint8Array): void {
     if (this.file === undefined) return
     this.unchecked += chunk.length
@@ -162,14 +164,14 @@ export class SpooledUpload {
       }
     }
     try {
-      for (let at = 0; at < chunk.length; ) at += writeSync(this.file, chunk, at)
+      for (let written = 0; written < chunk.length; ) written += writeSync(this.file, chunk, written)
     } catch {
-      // The disk is full: the upload goes on without a copy.
+      // The disk is full: the upload continues without a copy.
       this.remove()
     }
   }
 
-  /** Stops keeping bytes; those on disk stay. */
+  /** Closes the file. Its bytes stay on disk. */
   close(): void {
     if (this.file !== undefined) closeSync(this.file)
     this.file = undefined
@@ -181,7 +183,7 @@ export class SpooledUpload {
   }
 }
 
-/** Whether the disk of a folder has space to spare. */
+/** Returns whether the disk of a folder has more than the minimum free space. */
 function hasRoom(folder: string): boolean {
   const { bavail, blocks, bsize } = statfsSync(folder)
   return bavail * bsize > Math.min(SPARE_BYTES, (blocks * bsize) / 5)

@@ -99,7 +99,7 @@ it('an upload continues in another process with the bytes that arrived, for its 
 it('a gap, more bytes than the limit, and bytes after the end are refused', async () => {
   const uploads = new ResumableUploads<string>(limits)
   const upload = uploads.begin('alice', textOf)
-  await expect(upload.put(1, pieces('x'), false)).rejects.toThrow('the next byte is 0, not 1')
+  await expect(upload.put(1, pieces('x'), false)).rejects.toThrow('expected offset 0, found 1')
   await expect(upload.put(0, pieces('x'.repeat(1001)), false)).rejects.toThrow('upload_bytes')
   expect(await upload.put(0, pieces('abc'), true)).toBe('abc')
   await expect(upload.put(3, pieces('d'), false)).rejects.toThrow('has ended')

@@ -85,7 +85,7 @@ onBothStores('checks', (test) => {
     const reversed = await upload('reversed', 'n\n1\n', sent({ columns: { n: { minimum: 2, maximum: 1 } } }))
     expect(reversed.json.errors[0]).toMatchObject({
       code: 'bad_checks',
-      message: 'checks, column n: no value is at least 2 and at most 1',
+      message: 'checks, column n: the minimum 2 is above the maximum 1',
     })
   })
 

@@ -217,7 +217,7 @@ onBothStores('drafts', (test) => {
     const { fid } = (await upload('kept', 'n\n1\n')).json.file
     await draft('kept', 'n\n2\n')
     const answer = await ask('alice', 'POST', `/v2/grids/${fid}/${path}`, { json })
-    expect([answer.status, answer.json.detail]).toEqual([400, 'pr-1 is a draft, and no version yet'])
+    expect([answer.status, answer.json.detail]).toEqual([400, 'pr-1 is a draft, not a version'])
   })
 
   it.each([
