@@ -39,29 +39,29 @@ export async function migrate(
 
 /** Applies migrations in one transaction. */
 async function apply(engine: Engine, db: Db, step: readonly Migration[], isNew: boolean): Promise<void> {
-  const plain = db as unknown as Kysely<Applied>
+  const untyped = db as unknown as Kysely<Applied>
   if (isNew)
-    await plain.schema
+    await untyped.schema
       .createTable('schema_migrations')
       .ifNotExists()
       .addColumn('name', engine.types.text, (c) => c.primaryKey())
       .addColumn('applied_at', engine.types.int, (c) => c.notNull())
       .addColumn('oldest', engine.types.text)
       .execute()
-  const [any] = await plain.selectFrom('schema_migrations').selectAll().limit(1).execute()
+  const [firstRow] = await untyped.selectFrom('schema_migrations').selectAll().limit(1).execute()
   // Databases of before do not have the column.
-  if (any && !('oldest' in any))
-    await plain.schema.alterTable('schema_migrations').addColumn('oldest', engine.types.text).execute()
+  if (firstRow && !('oldest' in firstRow))
+    await untyped.schema.alterTable('schema_migrations').addColumn('oldest', engine.types.text).execute()
   for (const { name, up, worksWith: oldest = name } of step) {
-    const known = await plain
+    const existing = await untyped
       .selectFrom('schema_migrations')
       .select('name')
       .where('name', '=', name)
       .execute()
     // Another process has applied it meanwhile.
-    if (known.length > 0) continue
+    if (existing.length > 0) continue
     // Insert the name first: concurrent processes wait here until the first one commits.
-    await plain.insertInto('schema_migrations').values({ name, applied_at: Date.now(), oldest }).execute()
+    await untyped.insertInto('schema_migrations').values({ name, applied_at: Date.now(), oldest }).execute()
     await up(db as unknown as Kysely<unknown>, engine.types)
   }
   await distributeNew(engine, db)

@@ -41,9 +41,9 @@ function copyWhole(from: string, to: string): void {
 }
 
 /** Throws if `from` is not an intact backup, or a process uses the database `file`. */
-export function checkRestore(from: string, file: string): void {
-  if (!existsSync(from)) throw new Problem('no_such_file', `no such file: ${from}`)
-  check(from)
+export function checkRestore(backupFile: string, file: string): void {
+  if (!existsSync(backupFile)) throw new Problem('no_such_file', `no such file: ${backupFile}`)
+  check(backupFile)
   if (existsSync(file) && isInUse(file)) throw inUse(file)
 }
 
@@ -51,20 +51,21 @@ export function checkRestore(from: string, file: string): void {
  * Replaces a database by a backup. Throws if a process uses the database. The previous database is kept under
  * another name, which is returned.
  */
-export function restore(from: string, file: string): string | undefined {
-  checkRestore(from, file)
+export function restore(backupFile: string, file: string): string | undefined {
+  checkRestore(backupFile, file)
   const part = `${file}.part`
-  copyWhole(from, part)
+  copyWhole(backupFile, part)
   sync(part)
-  let before: string | undefined
+  let previousFile: string | undefined
   if (existsSync(file)) {
-    for (let n = 1; before === undefined || existsSync(before); n++) before = `${file}.before-restore-${n}`
-    renameSync(file, before)
+    for (let n = 1; previousFile === undefined || existsSync(previousFile); n++)
+      previousFile = `${file}.before-restore-${n}`
+    renameSync(file, previousFile)
   }
   for (const suffix of BESIDE) rmSync(file + suffix, { force: true })
   renameSync(part, file)
   sync(dirname(file))
-  return before
+  return previousFile
 }
 
 /** Whether another process has the database open. If not, the write-ahead log is checkpointed. */
@@ -108,7 +109,7 @@ function check(file: string): void {
       .all()
     if (tables.length === 0) throw refuse('not a Gridline database')
     const applied = database.prepare('select name from schema_migrations').all() as { name: string }[]
-    const newer = applied.filter(({ name }) => !migrations.some((known) => known.name === name))
+    const newer = applied.filter(({ name }) => !migrations.some((migration) => migration.name === name))
     if (newer.length > 0) throw refuse('written by a newer version of gridline')
   } catch (error) {
     if (error instanceof Problem) throw error

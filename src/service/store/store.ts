@@ -234,7 +234,7 @@ function storeOn(
   const write: Store['write'] = async (owners, work, options) => {
     await shared.quotas.refresh()
     let hasJobs = false
-    let recorded: AuditRow[] = []
+    let auditRows: AuditRow[] = []
     const result = await transactions.write(
       owners,
       async (db) => {
@@ -244,7 +244,7 @@ function storeOn(
         const files = new FileWriter(db, journal, usage)
         const jobs = new JobWriter(db)
         const folders = new FolderWriter(db, files, jobs, shared.toldAtOnce)
-        const done = await work({
+        const value = await work({
           accounts: new AccountWriter(db, journal),
           files,
           folders,
@@ -261,13 +261,13 @@ function storeOn(
           audit,
         })
         hasJobs = jobs.hasAdded
-        recorded = journal.events.length === 0 ? [] : await audit.record(journal.events, actor)
-        return done
+        auditRows = journal.events.length === 0 ? [] : await audit.record(journal.events, actor)
+        return value
       },
       options,
     )
     if (hasJobs) shared.jobAdded()
-    for (const row of recorded) shared.audited(row)
+    for (const row of auditRows) shared.audited(row)
     return result
   }
   const sweep: Store['sweep'] = async (grace, mayGoOn = async () => {}) => {
@@ -325,9 +325,9 @@ function fileOf(database: string): string {
 }
 
 /** The path of a folder next to a database file; undefined for databases in memory and on PostgreSQL. */
-export function besideDatabase(database: string, what: string): string | undefined {
+export function besideDatabase(database: string, suffix: string): string | undefined {
   if (!database.startsWith('sqlite:') || fileOf(database) === ':memory:') return undefined
-  return `${fileOf(database)}-${what}`
+  return `${fileOf(database)}-${suffix}`
 }
 
 async function engineFor({ database, maxPages, limits = defaultLimits }: StoreOptions): Promise<Engine> {

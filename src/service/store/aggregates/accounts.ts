@@ -82,8 +82,8 @@ export class AccountReader {
   async userLike(name: string): Promise<UserRow | undefined> {
     const name_key = name.toLowerCase()
     const { db } = this
-    const found = await db.selectFrom('users').selectAll().where('name_key', '=', name_key).executeTakeFirst()
-    if (found) return found
+    const user = await db.selectFrom('users').selectAll().where('name_key', '=', name_key).executeTakeFirst()
+    if (user) return user
     const former = await this.formerOwner(name)
     return former === undefined ? undefined : this.user(former)
   }
@@ -122,12 +122,12 @@ export class AccountReader {
 
   /** Whether there are ids with a name: of a user, or of one who was deleted. */
   async hasCounter(owner: string): Promise<boolean> {
-    const found = await this.db
+    const counter = await this.db
       .selectFrom('counters')
       .select('owner')
       .where('owner', '=', owner)
       .executeTakeFirst()
-    return found !== undefined
+    return counter !== undefined
   }
 
   /** All names that users had before, with their present ones. */
@@ -279,7 +279,7 @@ export class AccountWriter extends AccountReader {
     this.note(name, 'user.rename', { from: owner })
     const tables = await db.introspection.getTables()
     // What a request has left that was on its way when the name was given up.
-    for (const [table, column] of [...OWNED.map((one) => [one, 'owner'] as const), ...KEYED])
+    for (const [table, column] of [...OWNED.map((ownedTable) => [ownedTable, 'owner'] as const), ...KEYED])
       if (table !== 'users')
         await db
           .deleteFrom(table as 'stars')
@@ -294,12 +294,12 @@ export class AccountWriter extends AccountReader {
           .execute()
       else {
         // Not an update: on a distributed engine, the rows of another owner are elsewhere.
-        const columns = tables.find((found) => found.name === table)!.columns
-        const others = sql.join(
+        const columns = tables.find((metadata) => metadata.name === table)!.columns
+        const otherColumns = sql.join(
           columns.flatMap((column) => (column.name === 'owner' ? [] : sql.ref(column.name))),
         )
-        await sql`insert into ${sql.table(table)} (owner, ${others})
-          select ${name}, ${others} from ${sql.table(table)} where owner = ${owner}`.execute(db)
+        await sql`insert into ${sql.table(table)} (owner, ${otherColumns})
+          select ${name}, ${otherColumns} from ${sql.table(table)} where owner = ${owner}`.execute(db)
         await db.deleteFrom(table).where('owner', '=', owner).execute()
       }
     }
@@ -319,16 +319,16 @@ export class AccountWriter extends AccountReader {
       .execute()
     const from = `${owner}:`
     const start = sql.lit(from.length)
-    const renamed = (column: 'fid' | 'source_fid') =>
+    const renamedFid = (column: 'fid' | 'source_fid') =>
       sql<string>`${`${name}:`} || substr(${sql.ref(column)}, ${start} + 1)`
     await db
       .updateTable('files')
-      .set({ source_fid: renamed('source_fid') })
+      .set({ source_fid: renamedFid('source_fid') })
       .where(sql<string>`substr(source_fid, 1, ${start})`, '=', from)
       .execute()
     await db
       .updateTable('audit')
-      .set({ fid: renamed('fid') })
+      .set({ fid: renamedFid('fid') })
       .where('owner', '=', name)
       .where(sql<string>`substr(fid, 1, ${start})`, '=', from)
       .execute()
@@ -342,7 +342,7 @@ export class AccountWriter extends AccountReader {
   }
 
   /** Gives appended rows the checksums that they have with their new owner. What was damaged stays so. */
-  private async sumTails(before: string, owner: string): Promise<void> {
+  private async sumTails(formerOwner: string, owner: string): Promise<void> {
     for (let after = { idlocal: -1, seq: 0 }; ; ) {
       const rows = await this.db
         .selectFrom('tail')
@@ -353,7 +353,7 @@ export class AccountWriter extends AccountReader {
         .orderBy('seq')
         .limit(TAILS)
         .execute()
-      for (const row of rows.filter((one) => one.sum === tailSum({ ...one, owner: before })))
+      for (const row of rows.filter((row) => row.sum === tailSum({ ...row, owner: formerOwner })))
         await this.db
           .updateTable('tail')
           .set({ sum: tailSum(row) })
@@ -411,8 +411,8 @@ export class AccountWriter extends AccountReader {
    * Takes up to `wanted` units from a user's daily quota of `what`. Returns how many were granted. Days are
    * UTC days of the service's clock.
    */
-  async takeQuota(owner: string, what: string, wanted: number, limit: number): Promise<number> {
-    if (wanted === 0) return 0
+  async takeQuota(owner: string, what: string, units: number, limit: number): Promise<number> {
+    if (units === 0) return 0
     const day = Math.floor(Date.now() / 86_400_000)
     const row = await this.db
       .selectFrom('quotas')
@@ -421,7 +421,7 @@ export class AccountWriter extends AccountReader {
       .where('what', '=', what)
       .where('day', '=', day)
       .executeTakeFirst()
-    const granted = Math.max(0, Math.min(wanted, limit - (row?.used ?? 0)))
+    const granted = Math.max(0, Math.min(units, limit - (row?.used ?? 0)))
     const used = (row?.used ?? 0) + granted
     await this.db
       .insertInto('quotas')

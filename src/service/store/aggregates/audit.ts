@@ -77,7 +77,7 @@ export class AuditReader {
 
   /** Events by time, the latest first. `before`: events before this one. */
   list(
-    which: { owner?: string; actor?: string; event?: string; fid?: string; since?: number },
+    filter: { owner?: string; actor?: string; event?: string; fid?: string; since?: number },
     before: Pick<AuditRow, 'at' | 'owner' | 'id'> | undefined,
     limit: number,
   ): Promise<AuditRow[]> {
@@ -89,10 +89,10 @@ export class AuditReader {
       .orderBy('id', 'desc')
       .limit(limit)
     for (const field of ['owner', 'actor', 'fid'] as const) {
-      const value = which[field]
+      const value = filter[field]
       if (value !== undefined) select = select.where(field, '=', value)
     }
-    const { event, since } = which
+    const { event, since } = filter
     // `file` stands for all events of files.
     if (event !== undefined)
       select = select.where(({ or, eb }) =>
@@ -146,25 +146,25 @@ export async function expireAudit(engine: Engine, { audit_days }: Limits): Promi
   const before = Date.now() - audit_days * 86_400_000
   for (let removed = REMOVED; removed === REMOVED; )
     removed = await engine.write([], async (db) => {
-      const old = await db
+      const expired = await db
         .selectFrom('audit')
         .select(['owner', 'at', 'id'])
         .where('at', '<', before)
         .orderBy('at')
         .limit(REMOVED)
         .execute()
-      if (old.length === 0) return 0
-      for (let k = 0; k < old.length; k += BATCH_ROWS)
+      if (expired.length === 0) return 0
+      for (let k = 0; k < expired.length; k += BATCH_ROWS)
         await db
           .deleteFrom('audit')
           .where(({ eb, refTuple, tuple }) =>
             eb(
               refTuple('owner', 'at', 'id'),
               'in',
-              old.slice(k, k + BATCH_ROWS).map(({ owner, at, id }) => tuple(owner, at, id)),
+              expired.slice(k, k + BATCH_ROWS).map(({ owner, at, id }) => tuple(owner, at, id)),
             ),
           )
           .execute()
-      return old.length
+      return expired.length
     })
 }

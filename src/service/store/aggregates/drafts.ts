@@ -90,15 +90,15 @@ export async function removeDraft(
 
 /** Whether a file is still in the folder that was made for a draft. */
 async function isAmongDrafts(files: FileWriter, file: FileRow, name: string): Promise<boolean> {
-  const above: string[] = []
+  const ancestorNames: string[] = []
   let { parent } = file
-  while (parent !== ROOT && above.length < MAX_FOLDERS) {
+  while (parent !== ROOT && ancestorNames.length < MAX_FOLDERS) {
     const folder = await files.get(file.owner, parent)
     if (!folder) return false
-    above.push(folder.filename)
+    ancestorNames.push(folder.filename)
     parent = folder.parent
   }
-  return above.at(-1) === DRAFTS_FOLDER && above.at(-2) === name
+  return ancestorNames.at(-1) === DRAFTS_FOLDER && ancestorNames.at(-2) === name
 }
 
 /** Folders above a file that are looked at. */

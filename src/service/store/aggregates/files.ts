@@ -42,13 +42,13 @@ export class FileReader {
 
   /** Files of any owners by id, in any order. */
   async getMany(keys: readonly Key[]): Promise<FileRow[]> {
-    const found: FileRow[] = []
+    const files: FileRow[] = []
     for (let k = 0; k < keys.length; k += BATCH_FILES) {
-      const some = isAmong(keys.slice(k, k + BATCH_FILES), 'owner', 'idlocal')
-      const rows = await this.db.selectFrom('files').selectAll().where(some).execute()
-      found.push(...rows.map(asFile))
+      const condition = isAmong(keys.slice(k, k + BATCH_FILES), 'owner', 'idlocal')
+      const rows = await this.db.selectFrom('files').selectAll().where(condition).execute()
+      files.push(...rows.map(asFile))
     }
-    return found
+    return files
   }
 
   /** Whether anything is in a folder, in the trash or not. */

@@ -30,9 +30,9 @@ export type TreeState = 'active' | 'trashed' | 'gone'
 
 export function stateIn(
   file: Pick<FileRow, 'trashed_at' | 'removed_at'>,
-  above: readonly FolderRow[],
+  ancestors: readonly FolderRow[],
 ): TreeState {
-  const all = [file, ...above]
+  const all = [file, ...ancestors]
   if (all.some(({ removed_at }) => removed_at !== null)) return 'gone'
   return all.some(({ trashed_at }) => trashed_at !== null) ? 'trashed' : 'active'
 }
@@ -59,32 +59,32 @@ export class FolderReader {
 
   /** The folders above each of these files, the nearest first. One statement for up to 100 owners. */
   async aboveAll(files: readonly Placed[]): Promise<FolderRow[][]> {
-    const known = this.remembers ? this.known : new Map<string, FolderRow | undefined>()
-    const wanted = new Map<string, Set<number>>()
+    const folders = this.remembers ? this.known : new Map<string, FolderRow | undefined>()
+    const missing = new Map<string, Set<number>>()
     for (const { owner, parent, filetype } of files) {
-      if (parent === ROOT || filetype === 'extra' || known.has(`${owner}:${parent}`)) continue
-      const own = wanted.get(owner)
-      if (own) own.add(parent)
-      else wanted.set(owner, new Set([parent]))
+      if (parent === ROOT || filetype === 'extra' || folders.has(`${owner}:${parent}`)) continue
+      const ids = missing.get(owner)
+      if (ids) ids.add(parent)
+      else missing.set(owner, new Set([parent]))
     }
-    const owners = [...wanted]
+    const owners = [...missing]
     for (let k = 0; k < owners.length; k += OWNERS) {
       for (const row of await this.read(owners.slice(k, k + OWNERS)))
-        known.set(`${row.owner}:${row.idlocal}`, row)
+        folders.set(`${row.owner}:${row.idlocal}`, row)
     }
     return files.map(({ owner, parent, filetype }) => {
-      const above: FolderRow[] = []
-      for (let at = filetype === 'extra' ? ROOT : parent; at !== ROOT && above.length < DEEPEST; ) {
-        const folder = known.get(`${owner}:${at}`)
+      const ancestors: FolderRow[] = []
+      for (let at = filetype === 'extra' ? ROOT : parent; at !== ROOT && ancestors.length < DEEPEST; ) {
+        const folder = folders.get(`${owner}:${at}`)
         if (!folder) {
           // The folder was removed, and its contents are going to be.
-          above.push({ ...NOWHERE, owner, idlocal: at })
+          ancestors.push({ ...NOWHERE, owner, idlocal: at })
           break
         }
-        above.push(folder)
+        ancestors.push(folder)
         at = folder.parent
       }
-      return above
+      return ancestors
     })
   }
 
@@ -92,8 +92,8 @@ export class FolderReader {
   async active<F extends Placed & Pick<FileRow, 'trashed_at' | 'removed_at'>>(
     files: readonly F[],
   ): Promise<F[]> {
-    const above = await this.aboveAll(files)
-    return files.filter((file, k) => stateIn(file, above[k]) === 'active')
+    const ancestors = await this.aboveAll(files)
+    return files.filter((file, k) => stateIn(file, ancestors[k]) === 'active')
   }
 
   /** These folders and all above them. Each owner is asked for alone: a distributed engine has them in one place. */
@@ -114,12 +114,12 @@ export class FolderReader {
   async sharedWith(owner: string, names: readonly Name[]): Promise<number[]> {
     if (names.length === 0) return []
     // As long as some have not been told, lists ask the folders that hide their contents.
-    const shown = (await this.isMarked(owner)) ? sql`` : sql` and hidden = 0`
-    const named = names.map(({ kind, name }) => sql`kind = ${sql.lit(kind)} and name = ${name}`)
+    const notHidden = (await this.isMarked(owner)) ? sql`` : sql` and hidden = 0`
+    const conditions = names.map(({ kind, name }) => sql`kind = ${sql.lit(kind)} and name = ${name}`)
     const { rows } = await sql<{ idlocal: number }>`with recursive below(idlocal) as (
-        select idlocal from files where owner = ${owner} and trashed_at is null${shown} and idlocal in (
+        select idlocal from files where owner = ${owner} and trashed_at is null${notHidden} and idlocal in (
           select idlocal from collaborators where owner = ${owner} and filetype = 'fold'
-          and (${sql.join(named, sql` or `)}))
+          and (${sql.join(conditions, sql` or `)}))
         union select f.idlocal from files f join below on f.parent = below.idlocal
           where f.owner = ${owner} and f.filetype = 'fold' and f.trashed_at is null
       ) select idlocal from below`.execute(this.db)
@@ -143,10 +143,10 @@ export class FolderReader {
   }
 
   async isMarked(owner: string): Promise<boolean> {
-    const known = this.remembers ? this.markedOwners.get(owner) : undefined
-    if (known !== undefined) return known
-    const some = this.db.selectFrom('marks').select('folder').where('owner', '=', owner).limit(1)
-    const isMarked = (await some.execute()).length > 0
+    const cached = this.remembers ? this.markedOwners.get(owner) : undefined
+    if (cached !== undefined) return cached
+    const query = this.db.selectFrom('marks').select('folder').where('owner', '=', owner).limit(1)
+    const isMarked = (await query.execute()).length > 0
     this.markedOwners.set(owner, isMarked)
     return isMarked
   }
@@ -230,9 +230,9 @@ export class FolderWriter extends FolderReader {
       .orderBy('live_name')
       .limit(limit)
       .execute()
-    const behind = rows.filter((row) => row.hidden !== hidden)
-    await this.files.hide(owner, behind, hidden)
-    for (const row of behind) if (row.filetype === 'fold') await this.mark(owner, row.idlocal)
+    const outdated = rows.filter((row) => row.hidden !== hidden)
+    await this.files.hide(owner, outdated, hidden)
+    for (const row of outdated) if (row.filetype === 'fold') await this.mark(owner, row.idlocal)
     if (rows.length < limit) await this.unmark(mark)
     else await this.note(mark, rows.at(-1)!.live_name!)
     return rows.length
@@ -254,23 +254,23 @@ export class FolderWriter extends FolderReader {
     limit: number,
   ): Promise<number> {
     const { owner, folder, done } = mark
-    const most = Math.min(limit, REMOVED)
+    const batchSize = Math.min(limit, REMOVED)
     const contents = this.db
       .selectFrom('files')
       .selectAll()
       .where('owner', '=', owner)
       .where('parent', '=', folder)
     // By name, from the last one on: an engine may keep what was removed in its index for a while.
-    let rows = await contents.where('live_name', '>', done).orderBy('live_name').limit(most).execute()
+    let rows = await contents.where('live_name', '>', done).orderBy('live_name').limit(batchSize).execute()
     const name = rows.at(-1)?.live_name
     // Then what was in the trash before.
-    if (rows.length < most)
+    if (rows.length < batchSize)
       rows = [
         ...rows,
         ...(await contents
           .where('live_name', 'is', null)
           .where('removed_at', 'is', null)
-          .limit(most - rows.length)
+          .limit(batchSize - rows.length)
           .execute()),
       ]
     const files = rows.filter(({ filetype }) => filetype !== 'fold')
@@ -278,11 +278,11 @@ export class FolderWriter extends FolderReader {
       owner,
       files.map(({ idlocal }) => idlocal),
     )
-    for (const below of rows.filter(({ filetype }) => filetype === 'fold')) {
-      await this.files.markRemoved(below)
-      await this.mark(owner, below.idlocal)
+    for (const subfolder of rows.filter(({ filetype }) => filetype === 'fold')) {
+      await this.files.markRemoved(subfolder)
+      await this.mark(owner, subfolder.idlocal)
     }
-    if (rows.length === most) {
+    if (rows.length === batchSize) {
       if (name) await this.note(mark, name)
       return Number.POSITIVE_INFINITY
     }

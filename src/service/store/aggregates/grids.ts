@@ -131,20 +131,20 @@ export class GridReader {
     owner: string,
     idlocals: readonly number[],
   ): Promise<{ idlocal: number; rows: number; columns: number }[]> {
-    const found: { idlocal: number; rows: number; columns: number }[] = []
-    for (const some of inBatches(idlocals)) {
+    const result: { idlocal: number; rows: number; columns: number }[] = []
+    for (const batch of inBatches(idlocals)) {
       const rows = await this.db
         .selectFrom('grids')
         .select(['idlocal', 'row_count', 'types'])
         .where('owner', '=', owner)
-        .where('idlocal', 'in', some)
+        .where('idlocal', 'in', batch)
         .execute()
       // One letter for each column.
-      found.push(
+      result.push(
         ...rows.map(({ idlocal, row_count, types }) => ({ idlocal, rows: row_count, columns: types.length })),
       )
     }
-    return found
+    return result
   }
 
   /** In column order. */
@@ -318,18 +318,18 @@ export class GridWriter extends GridReader {
     idlocal: number,
     changes: readonly { uid: string; fields: Partial<Pick<ColumnRow, 'type' | 'rows'>> }[],
   ): Promise<void> {
-    const alike = new Map<string, string[]>()
-    for (const { uid, fields } of changes) gather(alike, JSON.stringify(fields), uid)
-    for (const [fields, uids] of alike) {
+    const uidsByFields = new Map<string, string[]>()
+    for (const { uid, fields } of changes) gather(uidsByFields, JSON.stringify(fields), uid)
+    for (const [fields, uids] of uidsByFields) {
       if (fields === '{}') continue
-      for (const some of inBatches(uids)) {
+      for (const batch of inBatches(uids)) {
         await breathe()
         await this.db
           .updateTable('columns')
           .set(JSON.parse(fields) as Partial<ColumnRow>)
           .where('owner', '=', owner)
           .where('idlocal', '=', idlocal)
-          .where('uid', 'in', some)
+          .where('uid', 'in', batch)
           .execute()
       }
     }
@@ -347,24 +347,24 @@ export class GridWriter extends GridReader {
       idlocal,
       rows.map(({ uid }) => uid),
     )
-    const kept = await this.lost(owner, idlocal)
-    const over = kept.length + rows.length - MAX_LOST
-    if (over > 0)
+    const remembered = await this.lost(owner, idlocal)
+    const surplus = remembered.length + rows.length - MAX_LOST
+    if (surplus > 0)
       await this.removeLost(
         owner,
         idlocal,
-        kept.slice(0, over).map(({ uid }) => uid),
+        remembered.slice(0, surplus).map(({ uid }) => uid),
       )
-    for (const some of inBatches(rows)) await this.db.insertInto('lost_columns').values(some).execute()
+    for (const batch of inBatches(rows)) await this.db.insertInto('lost_columns').values(batch).execute()
   }
 
   async removeLost(owner: string, idlocal: number, uids: readonly string[]): Promise<void> {
-    for (const some of inBatches(uids))
+    for (const batch of inBatches(uids))
       await this.db
         .deleteFrom('lost_columns')
         .where('owner', '=', owner)
         .where('idlocal', '=', idlocal)
-        .where('uid', 'in', some)
+        .where('uid', 'in', batch)
         .execute()
   }
 
@@ -372,15 +372,15 @@ export class GridWriter extends GridReader {
   async removeColumns({ owner, idlocal, epoch }: Epoch, uids: readonly string[]): Promise<void> {
     for (let k = 0; k < uids.length; k += BATCH_ROWS) {
       await breathe()
-      const some = uids.slice(k, k + BATCH_ROWS)
-      await this.pastColumns({ owner, idlocal, epoch }, some)
-      await this.pastSlices({ owner, idlocal, epoch }, (slices) => slices.where('uid', 'in', some))
+      const batch = uids.slice(k, k + BATCH_ROWS)
+      await this.pastColumns({ owner, idlocal, epoch }, batch)
+      await this.pastSlices({ owner, idlocal, epoch }, (slices) => slices.where('uid', 'in', batch))
       for (const table of ['columns', 'slices'] as const) {
         await this.db
           .deleteFrom(table)
           .where('owner', '=', owner)
           .where('idlocal', '=', idlocal)
-          .where('uid', 'in', some)
+          .where('uid', 'in', batch)
           .execute()
       }
     }
@@ -409,20 +409,20 @@ export class GridWriter extends GridReader {
   }
 
   /** Removes the slices of columns, of each from `seq` on. Earlier epochs keep them. */
-  async removeSlices(of: Epoch, from: readonly { uid: string; seq: number }[]): Promise<void> {
-    const alike = new Map<number, string[]>()
-    for (const { uid, seq } of from) gather(alike, seq, uid)
-    for (const [seq, uids] of alike)
-      for (const some of inBatches(uids)) {
+  async removeSlices(gridEpoch: Epoch, firstRemoved: readonly { uid: string; seq: number }[]): Promise<void> {
+    const uidsBySeq = new Map<number, string[]>()
+    for (const { uid, seq } of firstRemoved) gather(uidsBySeq, seq, uid)
+    for (const [seq, uids] of uidsBySeq)
+      for (const batch of inBatches(uids)) {
         await breathe()
-        const chosen = (slices: SomeSlices): SomeSlices =>
-          slices.where('uid', 'in', some).where('seq', '>=', seq)
-        await this.pastSlices(of, chosen)
+        const filter = (slices: SomeSlices): SomeSlices =>
+          slices.where('uid', 'in', batch).where('seq', '>=', seq)
+        await this.pastSlices(gridEpoch, filter)
         await this.db
           .deleteFrom('slices')
-          .where('owner', '=', of.owner)
-          .where('idlocal', '=', of.idlocal)
-          .where('uid', 'in', some)
+          .where('owner', '=', gridEpoch.owner)
+          .where('idlocal', '=', gridEpoch.idlocal)
+          .where('uid', 'in', batch)
           .where('seq', '>=', seq)
           .execute()
       }
@@ -433,7 +433,7 @@ export class GridWriter extends GridReader {
    * place stay as they are.
    */
   async replaceSlices(
-    of: Epoch,
+    gridEpoch: Epoch,
     uid: string,
     before: readonly SliceRef[],
     slices: readonly SliceRef[],
@@ -448,19 +448,19 @@ export class GridWriter extends GridReader {
     if (before.length === slices.length) while (end > first && isSame(end - 1)) end--
     else end = Math.max(before.length, slices.length)
     if (first === end) return
-    const chosen = (rows: SomeSlices): SomeSlices =>
+    const filter = (rows: SomeSlices): SomeSlices =>
       rows.where('uid', '=', uid).where('seq', '>=', first).where('seq', '<', end)
-    await this.pastSlices(of, chosen)
+    await this.pastSlices(gridEpoch, filter)
     await this.db
       .deleteFrom('slices')
-      .where('owner', '=', of.owner)
-      .where('idlocal', '=', of.idlocal)
+      .where('owner', '=', gridEpoch.owner)
+      .where('idlocal', '=', gridEpoch.idlocal)
       .where('uid', '=', uid)
       .where('seq', '>=', first)
       .where('seq', '<', end)
       .execute()
     await this.addSlices(
-      of,
+      gridEpoch,
       slices.slice(first, end).map((slice, k) => ({ ...slice, uid, seq: first + k })),
     )
   }
@@ -468,15 +468,17 @@ export class GridWriter extends GridReader {
   /** Keeps slices for the epochs before this one. Blobs of others are kept for a while: readers may still be using them. */
   private async pastSlices(
     { owner, idlocal, epoch }: Epoch,
-    choose: (slices: SomeSlices) => SomeSlices,
+    filter: (slices: SomeSlices) => SomeSlices,
   ): Promise<void> {
-    const own = choose(this.db.selectFrom('slices').where('owner', '=', owner).where('idlocal', '=', idlocal))
+    const slices = filter(
+      this.db.selectFrom('slices').where('owner', '=', owner).where('idlocal', '=', idlocal),
+    )
     await this.db
       .insertInto('past_slices')
       .columns([...PAST_SLICE, 'until'])
-      .expression(own.where('since', '<', epoch).select([...PAST_SLICE, sql.lit(epoch).as('until')]))
+      .expression(slices.where('since', '<', epoch).select([...PAST_SLICE, sql.lit(epoch).as('until')]))
       .execute()
-    await letGo(this.db, owner, own.where('since', '>=', epoch).select('hash'))
+    await letGo(this.db, owner, slices.where('since', '>=', epoch).select('hash'))
   }
 
   /** Keeps the names and positions of columns for the epochs before this one. */
@@ -519,23 +521,23 @@ export class GridWriter extends GridReader {
     to: { owner: string; idlocal: number },
     uids?: string[],
   ): Promise<void> {
-    const all = await this.columns(from.owner, from.idlocal)
-    const columns = all.filter(({ uid }) => !uids || uids.includes(uid))
+    const sourceColumns = await this.columns(from.owner, from.idlocal)
+    const columns = sourceColumns.filter(({ uid }) => !uids || uids.includes(uid))
     // Count only the copied columns: others may be longer.
     const row_count = Math.max(0, ...columns.map(({ rows }) => rows))
     const ragged = columns.some(({ rows }) => rows !== row_count) ? 1 : 0
     const types = encodeTypes(columns.map(({ type }) => type))
     await this.add({ ...to, row_count, ragged, types })
     const { primary_key, checks } = await this.get(from.owner, from.idlocal)
-    const uidsOf = new Set(columns.map(({ uid }) => uid))
-    if (keyOf({ primary_key }).every((uid) => uidsOf.has(uid)))
+    const copiedUids = new Set(columns.map(({ uid }) => uid))
+    if (keyOf({ primary_key }).every((uid) => copiedUids.has(uid)))
       await this.change(to.owner, to.idlocal, { primary_key })
     if (!uids && checks !== null) await this.change(to.owner, to.idlocal, { checks })
     await this.addColumns(columns.map((column, position) => ({ ...column, ...to, position, since: 1 })))
     const slices = await this.slices(from.owner, from.idlocal, uids)
     await this.addSlices(
       { ...to, epoch: 1 },
-      [...slices].flatMap(([uid, list]) => list.map((slice) => ({ ...slice, uid }))),
+      [...slices].flatMap(([uid, sliceRefs]) => sliceRefs.map((slice) => ({ ...slice, uid }))),
     )
   }
 }

@@ -108,13 +108,13 @@ export class ListReader {
   /** The first files of a list, without doubles. */
   private async entries(query: Listed, isMarked: boolean, cut: Cut): Promise<Entry[]> {
     const { descending, limit } = cut
-    const own = await this.merged(query, isMarked, partsOf(query, isMarked, cut), cut)
+    const ownEntries = await this.merged(query, isMarked, partsOf(query, isMarked, cut), cut)
     const { names } = query.viewer
-    if (query.viewer.seesAll || names.length === 0) return unique(own)
+    if (query.viewer.seesAll || names.length === 0) return unique(ownEntries)
     const parts = names.map((name) => shared(query, name, cut, isMarked))
-    const others = await this.merged(query, isMarked, parts, cut)
+    const sharedEntries = await this.merged(query, isMarked, parts, cut)
     const sign = descending ? -1 : 1
-    return unique([...own, ...others].sort((a, b) => sign * compare(a, b))).slice(0, limit)
+    return unique([...ownEntries, ...sharedEntries].sort((a, b) => sign * compare(a, b))).slice(0, limit)
   }
 
   /** Merges ranges, with one statement. */
@@ -125,11 +125,11 @@ export class ListReader {
     { descending, limit }: Cut,
   ): Promise<Entry[]> {
     const direction = sql.raw(descending ? 'desc' : 'asc')
-    const all = sql.join(
+    const union = sql.join(
       parts.map((part) => sql`select * from (${part}) as p`),
       sql` union all `,
     )
-    const { rows } = await sql<Entry>`${foldersOf(query, isMarked)} select * from (${all}) as u
+    const { rows } = await sql<Entry>`${foldersOf(query, isMarked)} select * from (${union}) as u
       order by k ${direction}, idlocal ${direction} limit ${sql.lit(limit)}`.execute(this.db)
     return rows
   }
@@ -148,12 +148,12 @@ export class ListReader {
   private async countShared({ owner, parent, filetypes = TYPES, viewer }: Listed): Promise<number> {
     const { names, folders } = viewer
     if (names.length === 0) return 0
-    const others = folders.length > 0 ? sql` and not ${inFolders(viewer)}` : sql``
+    const notInFolders = folders.length > 0 ? sql` and not ${inFolders(viewer)}` : sql``
     const parts = names.map(
       ({ kind, name }) => sql`select * from (select idlocal from collaborators where owner = ${owner}
         and kind = ${sql.lit(kind)} and name = ${name} and filename is not null and world_readable = 0
         and filetype in (${sql.join(filetypes.map((type) => sql.lit(type)))})${
-          parent === undefined ? sql` and hidden = 0${others}` : sql` and parent = ${parent}`
+          parent === undefined ? sql` and hidden = 0${notInFolders}` : sql` and parent = ${parent}`
         } order by filename limit ${sql.lit(COUNTED + 1)}) as p`,
     )
     const { rows } = await sql<{ files: number }>`select count(*) as files from (${sql.join(
@@ -171,8 +171,8 @@ export class ListReader {
       return files - (await this.counts.hidden(owner, filetypes))
     }
     const limit = trashed ? Number.MAX_SAFE_INTEGER : COUNTED + 1
-    const found = await this.entries(query, true, { order: 'filename', descending: false, limit })
-    return trashed ? found.length : atMost(found.length)
+    const entries = await this.entries(query, true, { order: 'filename', descending: false, limit })
+    return trashed ? entries.length : atMost(entries.length)
   }
 
   /**
@@ -183,7 +183,7 @@ export class ListReader {
     const query: Listed = { owner, viewer: OWNER }
     const isMarked = await this.isMarked(query)
     const parts = partsOf(query, isMarked, { order: 'date_modified', descending: true, limit: SEARCHED })
-    const all = sql.join(
+    const union = sql.join(
       parts.map((part) => sql`select * from (${part}) as p`),
       sql` union all `,
     )
@@ -192,7 +192,7 @@ export class ListReader {
     const like = (column: string): Part =>
       sql`lower(${sql.ref(column)}) like ${asciiLower(pattern)} escape '\\'`
     const { rows } = await sql<FileRow>`${foldersOf(query, isMarked)} select files.* from (
-        select k, idlocal from (${all}) as u order by k desc, idlocal desc limit ${sql.lit(SEARCHED)}) as page
+        select k, idlocal from (${union}) as u order by k desc, idlocal desc limit ${sql.lit(SEARCHED)}) as page
       join files on files.owner = ${owner} and files.idlocal = page.idlocal
       where ${like('files.filename')} or exists (select 1 from columns where columns.owner = ${owner}
         and columns.idlocal = page.idlocal and ${like('columns.name')})
@@ -209,30 +209,30 @@ export class ListReader {
       owner,
       folders.map(({ idlocal }) => idlocal),
     )
-    const found = new Map<number, number | null>()
-    const partly: { idlocal: number; viewer: Viewer; open: number }[] = []
+    const visible = new Map<number, number | null>()
+    const restricted: { idlocal: number; viewer: Viewer; open: number }[] = []
     for (const { idlocal, viewer } of folders) {
       const { files, open } = counts.get(idlocal) ?? { files: 0, open: 0 }
-      found.set(idlocal, viewer.seesAll ? files : atMost(open))
+      visible.set(idlocal, viewer.seesAll ? files : atMost(open))
       if (!viewer.seesAll && open <= COUNTED && files > open && viewer.names.length > 0)
-        partly.push({ idlocal, viewer, open })
+        restricted.push({ idlocal, viewer, open })
     }
-    if (partly.length === 0) return found
-    const parts = partly.map(({ idlocal: parent, viewer, open }) => {
-      const shared = viewer.names.map(
+    if (restricted.length === 0) return visible
+    const parts = restricted.map(({ idlocal: parent, viewer, open }) => {
+      const perGrantee = viewer.names.map(
         ({ kind, name }) => sql`select * from (select idlocal from collaborators where owner = ${owner}
           and kind = ${sql.lit(kind)} and name = ${name} and parent = ${sql.lit(parent)} and filename is not null
           and filetype = 'fold' and world_readable = 0 limit ${sql.lit(COUNTED + 1)}) as p`,
       )
       return sql`select ${sql.lit(parent)} as parent, ${sql.lit(open)} + count(*) as files
-        from (${sql.join(shared, sql` union `)}) as u`
+        from (${sql.join(perGrantee, sql` union `)}) as u`
     })
     const { rows } = await sql<{
       parent: number
       files: number
     }>`${sql.join(parts, sql` union all `)}`.execute(this.db)
-    for (const { parent, files } of rows) found.set(Number(parent), atMost(Number(files)))
-    return found
+    for (const { parent, files } of rows) visible.set(Number(parent), atMost(Number(files)))
+    return visible
   }
 
   /** Whether `hidden` is behind what folders say. Lists of one folder do not look at it. */
@@ -257,8 +257,9 @@ function compare(a: Entry, b: Entry): number {
 function unique(entries: readonly Entry[]): Entry[] {
   const byId = new Map<number, Entry>()
   for (const entry of entries) {
-    const before = byId.get(entry.idlocal)
-    if (before?.filetype === undefined) byId.set(entry.idlocal, before ? Object.assign(before, entry) : entry)
+    const previous = byId.get(entry.idlocal)
+    if (previous?.filetype === undefined)
+      byId.set(entry.idlocal, previous ? Object.assign(previous, entry) : entry)
   }
   return [...byId.values()]
 }
@@ -292,43 +293,44 @@ function range(condition: Part, { order, descending, after, limit, isWhole }: Cu
 /** The ranges that a list is merged from. */
 function partsOf(query: Listed, isMarked: boolean, cut: Cut): Part[] {
   const { owner, parent, filetypes = TYPES, viewer, trashed } = query
-  const ofOwner = sql`owner = ${owner}`
+  const byOwner = sql`owner = ${owner}`
   // With marks, the folders are asked.
-  const isShown = isMarked ? sql` and parent not in (select idlocal from hiding)` : sql``
+  const isUntrashed = isMarked ? sql` and parent not in (select idlocal from hiding)` : sql``
   if (trashed)
-    return [range(sql`${ofOwner} and trashed_at is not null and removed_at is null${isShown}`, cut)]
+    return [range(sql`${byOwner} and trashed_at is not null and removed_at is null${isUntrashed}`, cut)]
   const byDate = cut.order === 'date_modified'
-  const place = parent === undefined ? sql`` : sql` and parent = ${parent}`
-  const present = sql` and trashed_at is null`
-  const shown = parent === undefined ? sql` and hidden = 0${isShown}` : sql``
+  const inPlace = parent === undefined ? sql`` : sql` and parent = ${parent}`
+  const notTrashed = sql` and trashed_at is null`
+  const notHidden = parent === undefined ? sql` and hidden = 0${isUntrashed}` : sql``
   const ofTypes = sql` and filetype in (${sql.join(filetypes.map((type) => sql.lit(type)))})`
   const settled = byDate ? sql` and appending = 0` : sql``
   // By date, types are looked at in the order of the index: SQLite would take that of types, and sort, if it saw them.
-  const asFound = sql` and not (filetype not in (${sql.join(filetypes.map((type) => sql.lit(type)))}))`
-  const own = sql`${ofOwner}${place}${present}${shown}${settled}`
+  const ofTypesUnindexed = sql` and not (filetype not in (${sql.join(filetypes.map((type) => sql.lit(type)))}))`
+  const base = sql`${byOwner}${inPlace}${notTrashed}${notHidden}${settled}`
   const parts: Part[] = []
-  if (!viewer.seesAll) parts.push(range(sql`${own} and world_readable = 1${byDate ? asFound : ofTypes}`, cut))
+  if (!viewer.seesAll)
+    parts.push(range(sql`${base} and world_readable = 1${byDate ? ofTypesUnindexed : ofTypes}`, cut))
   // Only some types by name: a range for each. All types of a folder by name: that of names, which are unique there.
   else if (!byDate && (query.filetypes || filetypes.length < TYPES.length))
-    for (const type of filetypes) parts.push(range(sql`${own} and filetype = ${sql.lit(type)}`, cut))
+    for (const type of filetypes) parts.push(range(sql`${base} and filetype = ${sql.lit(type)}`, cut))
   else if (!byDate && parent !== undefined)
-    parts.push(range(sql`${own} and live_name is not null`, cut, sql`live_name`))
-  else parts.push(range(sql`${own}${byDate ? asFound : ofTypes}`, cut))
+    parts.push(range(sql`${base} and live_name is not null`, cut, sql`live_name`))
+  else parts.push(range(sql`${base}${byDate ? ofTypesUnindexed : ofTypes}`, cut))
   const visible = viewer.seesAll ? sql`` : sql` and ${visibleTo(owner, viewer)}`
   // Files with a date that no index has yet: those that rows are appended to. The conditions are written so that no index
   // but that of these few files can be used.
   if (byDate) {
-    const here = parent === undefined ? sql`` : sql` and parent + 0 = ${parent}`
-    const isVisible = parent === undefined ? sql` and hidden + 0 = 0${isShown}` : sql``
-    const few = sql`${ofOwner} and appending = 1${here}${asFound} and coalesce(trashed_at, -1) = -1${isVisible}${visible}`
-    parts.push(range(few, cut, sql`appended_at`))
+    const inParent = parent === undefined ? sql`` : sql` and parent + 0 = ${parent}`
+    const isVisible = parent === undefined ? sql` and hidden + 0 = 0${isUntrashed}` : sql``
+    const appending = sql`${byOwner} and appending = 1${inParent}${ofTypesUnindexed} and coalesce(trashed_at, -1) = -1${isVisible}${visible}`
+    parts.push(range(appending, cut, sql`appended_at`))
   }
   // Files that are back from the trash, as long as they are not told.
   if (isMarked && parent === undefined)
-    parts.push(range(sql`${ofOwner} and hidden = 1${ofTypes}${present}${isShown}${visible}`, cut))
+    parts.push(range(sql`${byOwner} and hidden = 1${ofTypes}${notTrashed}${isUntrashed}${visible}`, cut))
   if (viewer.seesAll) return parts
   if (viewer.folders.length > 0)
-    parts.push(range(sql`${ofOwner} and ${inFolders(viewer)}${ofTypes}${present}${shown}`, cut))
+    parts.push(range(sql`${byOwner} and ${inFolders(viewer)}${ofTypes}${notTrashed}${notHidden}`, cut))
   return parts
 }
 

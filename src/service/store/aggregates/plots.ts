@@ -71,14 +71,14 @@ export class PlotReader {
     marked: ReadonlySet<string>,
   ): Promise<FileRow[]> {
     const direction = sql.raw(descending ? 'desc' : 'asc')
-    const k = sql.ref(order)
-    const sorted = sql`${k} ${direction}, owner ${direction}, idlocal ${direction} limit ${sql.lit(limit)}`
+    const column = sql.ref(order)
+    const ordering = sql`${column} ${direction}, owner ${direction}, idlocal ${direction} limit ${sql.lit(limit)}`
     const from = after
-      ? sql` and (${k}, owner, idlocal) ${sql.raw(descending ? '<' : '>')} (${after.value}, ${after.owner}, ${after.idlocal})`
+      ? sql` and (${column}, owner, idlocal) ${sql.raw(descending ? '<' : '>')} (${after.value}, ${after.owner}, ${after.idlocal})`
       : sql``
     const part = (condition: ReturnType<typeof sql>) =>
-      sql`select * from (select files.*, ${k} as k from files where ${condition}filetype = 'plot'
-        and world_readable = 1 and trashed_at is null${from} order by ${sorted}) as p`
+      sql`select * from (select files.*, ${column} as k from files where ${condition}filetype = 'plot'
+        and world_readable = 1 and trashed_at is null${from} order by ${ordering}) as p`
     const lowest = Math.max(0, Math.ceil(minQuality))
     const highest = Math.min(BEST, Math.floor(maxQuality))
     const parts = []

@@ -52,7 +52,7 @@ export class RelationReader {
     files: readonly Related[],
     { references = false, referred = [] }: { references?: boolean; referred?: readonly Key[] } = {},
   ): Promise<Relations[]> {
-    const found = files.map(
+    const relations = files.map(
       (): Relations => ({
         stars: { usernames: [], count: 0 },
         collaborators: [],
@@ -60,7 +60,7 @@ export class RelationReader {
         referencers: [],
       }),
     )
-    if (files.length === 0) return found
+    if (files.length === 0) return relations
     const starred = files.filter((file) => file.starred !== 0)
     const shared = files.filter((file) => file.shared !== 0)
     const parts = []
@@ -82,17 +82,17 @@ export class RelationReader {
         select 'referencer' as what, owner, idlocal, by_owner as name, by_idlocal as number,
           null as kind, null as team from referencers
         where owner = ${owner} and idlocal = ${idlocal} order by by_owner, by_idlocal limit ${sql.lit(REFERENCERS)}) as r`)
-    if (parts.length === 0) return found
+    if (parts.length === 0) return relations
     const { rows } = await sql<Row>`${sql.join(parts, sql` union all `)}`.execute(this.db)
-    const byKey = new Map(files.map(({ owner, idlocal }, k) => [`${owner}:${idlocal}`, found[k]]))
+    const byKey = new Map(files.map(({ owner, idlocal }, k) => [`${owner}:${idlocal}`, relations[k]]))
     for (const row of rows) add(byKey.get(`${row.owner}:${row.idlocal}`)!, row)
-    for (const one of found) {
-      one.stars.usernames.sort(byBytes)
-      one.collaborators.sort((a, b) => byBytes(b.kind, a.kind) || byBytes(a.name, b.name))
-      for (const list of [one.references, one.referencers])
+    for (const relation of relations) {
+      relation.stars.usernames.sort(byBytes)
+      relation.collaborators.sort((a, b) => byBytes(b.kind, a.kind) || byBytes(a.name, b.name))
+      for (const list of [relation.references, relation.referencers])
         list.sort((a, b) => byBytes(a.owner, b.owner) || a.idlocal - b.idlocal)
     }
-    return found
+    return relations
   }
 }
 

@@ -22,7 +22,7 @@ type Rules = Pick<Limits, 'version_days' | 'versions' | 'daily_version_days'>
  * The versions of a file that have expired: all of the last days stay, up to a number; before that, the last one of each
  * day (UTC), for a time. The present one and those that were kept never expire. `rows`: the newest first.
  */
-export function expiredVersions(rows: readonly Kept[], present: number, now: number, rules: Rules): number[] {
+export function expiredVersions(rows: readonly Kept[], current: number, now: number, rules: Rules): number[] {
   const expired: number[] = []
   let recent = 0
   let day = Number.NaN
@@ -30,8 +30,8 @@ export function expiredVersions(rows: readonly Kept[], present: number, now: num
     const date = Math.floor(made_at / DAY)
     const isLastOfDay = date !== day
     day = date
-    if (version === present) recent++
-    if (version === present || kept_at !== null) continue
+    if (version === current) recent++
+    if (version === current || kept_at !== null) continue
     if (made_at >= now - rules.version_days * DAY && recent < rules.versions) {
       recent++
       continue
@@ -55,8 +55,8 @@ export async function expireDrafts(
 ): Promise<number> {
   let removed = 0
   for (;;) {
-    const old = await engine.read((db) => new DraftReader(db).olderThan(now - draft_days * DAY, FILES))
-    for (const draft of old)
+    const drafts = await engine.read((db) => new DraftReader(db).olderThan(now - draft_days * DAY, FILES))
+    for (const draft of drafts)
       await engine.write([draft.owner], async (db) => {
         const usage = unlimited(engine, db)
         const writers = {
@@ -66,11 +66,11 @@ export async function expireDrafts(
         }
         // It may have been made again meanwhile.
         const { owner, idlocal, name, made_at } = draft
-        const there = await writers.drafts.get(owner, idlocal, name)
-        if (there?.made_at === made_at) await removeDraft(writers, there)
+        const current = await writers.drafts.get(owner, idlocal, name)
+        if (current?.made_at === made_at) await removeDraft(writers, current)
       })
-    removed += old.length
-    if (old.length < FILES) return removed
+    removed += drafts.length
+    if (drafts.length < FILES) return removed
   }
 }
 
@@ -83,15 +83,15 @@ export async function expireVersions(engine: Engine, rules: Rules, now = Date.no
     after = last
     for (const { owner, idlocal } of files) {
       const expired = await engine.read(async (db) => {
-        const present = await db
+        const file = await db
           .selectFrom('files')
           .select('content_version')
           .where('owner', '=', owner)
           .where('idlocal', '=', idlocal)
           .executeTakeFirst()
-        if (!present) return []
+        if (!file) return []
         const rows = await new VersionReader(db).list(owner, idlocal, undefined, MAX_VERSIONS)
-        return expiredVersions(rows, present.content_version, now, rules)
+        return expiredVersions(rows, file.content_version, now, rules)
       })
       if (expired.length > 0)
         removed += await engine.write([owner], (db) =>

@@ -52,8 +52,8 @@ export class SharingReader {
       .execute()
     const grants = new Map<string, Grant[]>()
     for (const { owner, idlocal, may_write } of rows) {
-      const own = grants.get(owner)
-      if (own) own.push({ idlocal, may_write })
+      const ownerGrants = grants.get(owner)
+      if (ownerGrants) ownerGrants.push({ idlocal, may_write })
       else grants.set(owner, [{ idlocal, may_write }])
     }
     return grants
@@ -204,13 +204,13 @@ export class SharingWriter extends SharingReader {
   }
 
   /** Notes that a file has stars or is shared. It may go on saying so when it has none any more. */
-  private async note(what: 'starred' | 'shared', owner: string, idlocal: number): Promise<void> {
+  private async note(field: 'starred' | 'shared', owner: string, idlocal: number): Promise<void> {
     await this.db
       .updateTable('files')
-      .set({ [what]: 1 })
+      .set({ [field]: 1 })
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
-      .where(what, '=', 0)
+      .where(field, '=', 0)
       .execute()
   }
 

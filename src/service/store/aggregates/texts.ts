@@ -45,17 +45,17 @@ export async function storeSlices(
   texts: readonly SliceText[],
   claim?: Claim,
 ): Promise<SliceRef[]> {
-  const packed: Buffer[] = []
+  const compressed: Buffer[] = []
   let next = 0
-  const packRest = async (): Promise<void> => {
+  const compressRest = async (): Promise<void> => {
     while (next < texts.length) {
       const k = next++
       await breathe()
-      packed[k] = await compress(texts[k].text)
+      compressed[k] = await compress(texts[k].text)
     }
   }
-  await Promise.all(Array.from({ length: Math.min(texts.length, PACKED_AT_ONCE) }, packRest))
-  const refs = await blobs.putAll(owner, packed, claim)
+  await Promise.all(Array.from({ length: Math.min(texts.length, PACKED_AT_ONCE) }, compressRest))
+  const refs = await blobs.putAll(owner, compressed, claim)
   return texts.map(({ rows, text, bounds = boundsOf(text), ended }, k) => ({
     seq: 0,
     rows,
@@ -74,9 +74,9 @@ export async function loadText(blobs: BlobReader, slice: Pick<SliceRef, 'blob' |
 export function readSlices(
   blobs: BlobReader,
   slices: readonly SliceRef[],
-  most = READ_AHEAD,
+  maxAhead = READ_AHEAD,
 ): AsyncGenerator<Buffer> {
-  return inOrder(slices, (slice) => loadText(blobs, slice), most)
+  return inOrder(slices, (slice) => loadText(blobs, slice), maxAhead)
 }
 
 /** Streams the blobs of slices in order, as they are stored. */
@@ -91,21 +91,21 @@ export function readPacked(blobs: BlobReader, slices: readonly SliceRef[]): Asyn
 async function* inOrder<T>(
   slices: readonly SliceRef[],
   load: (slice: SliceRef) => Promise<T>,
-  most: number,
+  maxAhead: number,
 ): AsyncGenerator<T> {
-  const ahead: Promise<T>[] = []
+  const loading: Promise<T>[] = []
   let next = 0
   try {
     for (let k = 0; k < slices.length; k++) {
-      while (next < slices.length && ahead.length < most) {
-        const text = load(slices[next++])
+      while (next < slices.length && loading.length < maxAhead) {
+        const item = load(slices[next++])
         // Prevent an unhandled rejection; the error is seen when the promise is awaited.
-        text.catch(() => {})
-        ahead.push(text)
+        item.catch(() => {})
+        loading.push(item)
       }
-      yield await ahead.shift()!
+      yield await loading.shift()!
     }
   } finally {
-    await Promise.allSettled(ahead)
+    await Promise.allSettled(loading)
   }
 }

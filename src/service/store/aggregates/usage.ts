@@ -84,8 +84,8 @@ export class Quotas {
 
   /** What a user had when it was last measured, and what was added since. */
   usage(owner: string): Known | undefined {
-    const known = this.known.get(owner)
-    return known && known.until > performance.now() ? known : undefined
+    const cached = this.known.get(owner)
+    return cached && cached.until > performance.now() ? cached : undefined
   }
 
   measured(owner: string, usage: Usage, isRefused: boolean): void {
@@ -159,14 +159,14 @@ export class UsageWriter extends UsageReader {
   async grow(owner: string, growth: Partial<Usage>, unwritten: Partial<Usage> = {}): Promise<void> {
     const quota = this.quotas.of(owner)
     if (!quota || UNITS.every((unit) => quota[unit] === null || !growth[unit])) return
-    const known = this.quotas.usage(owner)
-    if (known) {
-      const over = exceeded(quota, growth, known)
+    const cached = this.quotas.usage(owner)
+    if (cached) {
+      const over = exceeded(quota, growth, cached)
       if (!over) {
-        for (const unit of UNITS) known[unit] += growth[unit] ?? 0
+        for (const unit of UNITS) cached[unit] += growth[unit] ?? 0
         return
       }
-      if (known.isRefused) throw over
+      if (cached.isRefused) throw over
     }
     const usage = await this.of(owner)
     for (const unit of UNITS) usage[unit] += unwritten[unit] ?? 0
@@ -210,13 +210,13 @@ const ROOM: Readonly<Record<(typeof UNITS)[number], string>> = {
 
 function exceeded(quota: Quota, growth: Partial<Usage>, usage: Usage): Problem | undefined {
   for (const unit of UNITS) {
-    const [most, more] = [quota[unit], growth[unit]]
-    if (most === null || !more || usage[unit] + more <= most) continue
+    const [max, added] = [quota[unit], growth[unit]]
+    if (max === null || !added || usage[unit] + added <= max) continue
     const text = (count: number): string =>
       unit === 'bytes' ? bytesText(count) : counted(count, unit.slice(0, -1))
     return new Problem(
       'quota_exceeded',
-      `there is no room for ${text(more)}: the quota is ${text(most)}, and ${text(usage[unit])} are in use`,
+      `there is no room for ${text(added)}: the quota is ${text(max)}, and ${text(usage[unit])} are in use`,
       { hint: `${ROOM[unit]} An administrator can change the quota: gridline admin user quota NAME` },
     )
   }

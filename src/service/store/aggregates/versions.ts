@@ -85,7 +85,7 @@ export class VersionReader {
   /** The columns in an epoch before the present one, in their order. */
   async columnsIn({ owner, idlocal, epoch }: Epoch): Promise<PastColumn[]> {
     const fields = ['uid', 'name', 'position'] as const
-    const present = await this.db
+    const current = await this.db
       .selectFrom('columns')
       .select(fields)
       .where('owner', '=', owner)
@@ -100,12 +100,12 @@ export class VersionReader {
       .where('since', '<=', epoch)
       .where('until', '>', epoch)
       .execute()
-    return [...present, ...past].sort((a, b) => a.position - b.position)
+    return [...current, ...past].sort((a, b) => a.position - b.position)
   }
 
   /** The slices in an epoch before the present one, by column, in the order of their rows. */
   async slicesIn({ owner, idlocal, epoch }: Epoch): Promise<Map<string, SliceRef[]>> {
-    const present = await this.db
+    const current = await this.db
       .selectFrom('slices')
       .select(SLICE_FIELDS)
       .where('owner', '=', owner)
@@ -121,7 +121,7 @@ export class VersionReader {
       .where('until', '>', epoch)
       .execute()
     const byColumn = new Map<string, SliceRef[]>()
-    for (const row of [...present, ...past].sort((a, b) => a.seq - b.seq)) {
+    for (const row of [...current, ...past].sort((a, b) => a.seq - b.seq)) {
       const list = byColumn.get(row.uid)
       if (list) list.push(sliceOf(row))
       else byColumn.set(row.uid, [sliceOf(row)])
@@ -145,8 +145,8 @@ export class VersionReader {
     const last = rows.at(-1)
     if (rows.length < limit || !last) return { files: severalOf(rows), last: undefined }
     // Of the last file there may be more versions.
-    const whole = rows.filter(({ owner, idlocal }) => owner !== last.owner || idlocal !== last.idlocal)
-    return { files: [...severalOf(whole), last], last }
+    const complete = rows.filter(({ owner, idlocal }) => owner !== last.owner || idlocal !== last.idlocal)
+    return { files: [...severalOf(complete), last], last }
   }
 
   private of(owner: string, idlocal: number) {
@@ -224,24 +224,24 @@ export class VersionWriter extends VersionReader {
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
       .executeTakeFirst()
-    const gone = versions.filter((version) => version !== file?.content_version)
-    if (gone.length === 0) return 0
-    let chosen = this.db
+    const removable = versions.filter((version) => version !== file?.content_version)
+    if (removable.length === 0) return 0
+    let selected = this.db
       .selectFrom('versions')
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
-      .where('version', 'in', gone)
-    if (unlessKept) chosen = chosen.where('kept_at', 'is', null)
+      .where('version', 'in', removable)
+    if (unlessKept) selected = selected.where('kept_at', 'is', null)
     await letGo(
       this.db,
       owner,
-      chosen.where('hash', 'is not', null).select(({ ref }) => ref('hash').$notNull().as('hash')),
+      selected.where('hash', 'is not', null).select(({ ref }) => ref('hash').$notNull().as('hash')),
     )
     let removal = this.db
       .deleteFrom('versions')
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
-      .where('version', 'in', gone)
+      .where('version', 'in', removable)
     if (unlessKept) removal = removal.where('kept_at', 'is', null)
     const { numDeletedRows } = await removal.executeTakeFirst()
     return Number(numDeletedRows)
@@ -258,9 +258,9 @@ export class VersionWriter extends VersionReader {
     const { owner, idlocal } = row
     await this.usage.grow(owner, {
       rows: row.row_count ?? 0,
-      bytes: bytesOf(columns.flatMap(({ slices: own }) => own)),
+      bytes: bytesOf(columns.flatMap(({ slices: columnSlices }) => columnSlices)),
     })
-    const version = Math.min(0, ...(await this.draftsOf(owner, idlocal)).map((one) => one.version)) - 1
+    const version = Math.min(0, ...(await this.draftsOf(owner, idlocal)).map((draft) => draft.version)) - 1
     await this.add({ ...row, version, epoch: version })
     const span = { owner, idlocal, since: version, until: version + 1 }
     for (let k = 0; k < columns.length; k += BATCH_ROWS)
@@ -272,13 +272,13 @@ export class VersionWriter extends VersionReader {
             .map(({ uid, name }, n) => ({ ...span, uid, name, position: k + n })),
         )
         .execute()
-    const slices = columns.flatMap(({ uid, slices: own }) =>
-      own.map((slice, seq) => ({ ...rowOf({ ...slice, uid, seq }), ...span })),
+    const slices = columns.flatMap(({ uid, slices: columnSlices }) =>
+      columnSlices.map((slice, seq) => ({ ...rowOf({ ...slice, uid, seq }), ...span })),
     )
     await refer(
       this.db,
       owner,
-      columns.flatMap(({ slices: own }) => own.map(({ blob }) => blob)),
+      columns.flatMap(({ slices: columnSlices }) => columnSlices.map(({ blob }) => blob)),
     )
     for (let k = 0; k < slices.length; k += BATCH_ROWS)
       await this.db
@@ -309,13 +309,13 @@ export class VersionWriter extends VersionReader {
 
   /** Removes the slices of a version of a plot that is not kept any more. */
   async removeKept({ owner, idlocal, version }: VersionRow): Promise<void> {
-    const own = this.db
+    const hashes = this.db
       .selectFrom('past_slices')
       .select('hash')
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
       .where('since', '=', version)
-    await letGo(this.db, owner, own)
+    await letGo(this.db, owner, hashes)
     await this.db
       .deleteFrom('past_slices')
       .where('owner', '=', owner)
@@ -351,7 +351,8 @@ export class VersionWriter extends VersionReader {
 /** The files that are there several times, one after the other. */
 function severalOf(rows: readonly Key[]): Key[] {
   return rows.filter(({ owner, idlocal }, k) => {
-    const isAs = (other: Key | undefined): boolean => other?.owner === owner && other.idlocal === idlocal
-    return isAs(rows[k + 1]) && !isAs(rows[k - 1])
+    const isSameFile = (other: Key | undefined): boolean =>
+      other?.owner === owner && other.idlocal === idlocal
+    return isSameFile(rows[k + 1]) && !isSameFile(rows[k - 1])
   })
 }

@@ -143,13 +143,13 @@ async function assertTogether(db: Db): Promise<void> {
     from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
     where c.relnamespace = ${SCHEMA} and p.partmethod = 'h' order by c.relname`.execute(db)
   const first = rows.find(({ name }) => name === FIRST)?.place
-  const apart = rows.filter(({ place }) => place !== first).map(({ name }) => name)
-  if (apart.length > 0)
+  const elsewhere = rows.filter(({ place }) => place !== first).map(({ name }) => name)
+  if (elsewhere.length > 0)
     throw new Problem(
       'conflict',
-      `these tables are distributed, but not together with ${FIRST}: ${apart.join(', ')}`,
+      `these tables are distributed, but not together with ${FIRST}: ${elsewhere.join(', ')}`,
       {
-        hint: `Run "select undistribute_table('${apart[0]}')" for each of them, then gridline admin distribute again.`,
+        hint: `Run "select undistribute_table('${elsewhere[0]}')" for each of them, then gridline admin distribute again.`,
       },
     )
 }
@@ -159,11 +159,11 @@ const tables: Record<string, string> = { ...distribution, schema_migrations: 'ev
 
 /** The tables that are not distributed. */
 async function undistributed(db: Db): Promise<string[]> {
-  const done = await distributedTables(db)
+  const distributed = await distributedTables(db)
   const { rows } = await sql<{ name: string }>`select relname as name from pg_class
     where relnamespace = ${SCHEMA} and relkind in ('r', 'p')`.execute(db)
-  const present = new Set(rows.map(({ name }) => name))
-  return Object.keys(tables).filter((table) => present.has(table) && !done.has(table))
+  const existing = new Set(rows.map(({ name }) => name))
+  return Object.keys(tables).filter((table) => existing.has(table) && !distributed.has(table))
 }
 
 async function distributeTables(db: Db, missing: readonly string[]): Promise<void> {

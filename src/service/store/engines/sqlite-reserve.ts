@@ -27,7 +27,7 @@ export function reserveSpace(file: string): void {
 /** Releases the reserved disk space. Returns whether there was any. */
 export function releaseSpace(file: string): boolean {
   const reserve = reserveOf(file)
-  const was = existsSync(reserve)
+  const existed = existsSync(reserve)
   rmSync(reserve, { force: true })
-  return was
+  return existed
 }

@@ -98,11 +98,11 @@ const MAGIC = 'SQLite format 3\0'
 
 /** Throws unless a file is a database of SQLite, or empty: what is somebody else's is not touched. */
 function assertDatabase(file: string): void {
-  const wrong = (what: string): Problem =>
+  const refuse = (what: string): Problem =>
     new Problem('usage', `--database sqlite:${file}: ${what}`, {
       hint: 'Name a file of Gridline, or one that does not exist.',
     })
-  if (!statSync(file).isFile()) throw wrong('this is not a file')
+  if (!statSync(file).isFile()) throw refuse('this is not a file')
   let first: Buffer
   try {
     const descriptor = openSync(file, 'r')
@@ -113,9 +113,9 @@ function assertDatabase(file: string): void {
       closeSync(descriptor)
     }
   } catch (error) {
-    throw wrong(`it cannot be read: ${REASONS[(error as NodeJS.ErrnoException).code ?? ''] ?? error}`)
+    throw refuse(`it cannot be read: ${REASONS[(error as NodeJS.ErrnoException).code ?? ''] ?? error}`)
   }
-  if (first.length > 0 && first.toString('latin1') !== MAGIC) throw wrong('this is not a database of SQLite')
+  if (first.length > 0 && first.toString('latin1') !== MAGIC) throw refuse('this is not a database of SQLite')
 }
 
 /** Creates a folder and those above it. Where the system refuses to, the recursive `mkdir` of Node.js may never end. */
@@ -303,9 +303,9 @@ class WriteQueue {
       if (!(error instanceof Problem && error.code === 'disk_full')) throw error
     }
     const wasReserved = await this.alone((database) => {
-      const was = releaseSpace(this.file)
+      const existed = releaseSpace(this.file)
       emptyLog(database)
-      return was
+      return existed
     })
     try {
       return await this.add(work, true)
@@ -385,8 +385,8 @@ class WriteQueue {
       }
       for (const { outcome, reject } of group) {
         // A job that failed with its own Problem gets that; the others get the error of the commit.
-        const own = outcome && 'error' in outcome && outcome.error instanceof Problem
-        reject(asProblem(own ? outcome.error : error))
+        const isOwnError = outcome && 'error' in outcome && outcome.error instanceof Problem
+        reject(asProblem(isOwnError ? outcome.error : error))
       }
       return
     }

@@ -122,15 +122,15 @@ export class StoredBlobs implements Blobs {
   ): Promise<number> {
     const { count, ended } = await this.engine.write([owner, ...homes], work, { frees: true })
     await eachOf(ended, async ({ place, key }) => (await this.places.store(place)).remove(key))
-    const done = ended.flatMap(({ key, isOver }) => (isOver ? [key] : []))
-    if (done.length > 0)
+    const finished = ended.flatMap(({ key, isOver }) => (isOver ? [key] : []))
+    if (finished.length > 0)
       await this.engine.write(
         [owner],
         (db) =>
           db
             .deleteFrom('objects')
             .where('owner', '=', owner)
-            .where('key', 'in', done)
+            .where('key', 'in', finished)
             .where('state', '=', STATES.ended)
             .execute(),
         { frees: true },
@@ -146,25 +146,25 @@ export class StoredBlobs implements Blobs {
   ): Promise<BlobRef[]> {
     if (missing.size === 0) return []
     const { id, store } = await this.places.current()
-    const begin = async (db: Db) => {
+    const insertRows = async (db: Db) => {
       const changed_at = Date.now()
-      const known = new Set(await liveAmong(db, owner, [...missing.keys()]))
+      const stored = new Set(await liveAmong(db, owner, [...missing.keys()]))
       // Those that nothing refers to now are kept as long as new ones.
-      if (known.size > 0)
+      if (stored.size > 0)
         await db
           .updateTable('objects')
           .set({ changed_at })
           .where('owner', '=', owner)
-          .where('hash', 'in', [...known])
+          .where('hash', 'in', [...stored])
           .where('state', '=', sql.lit(STATES.live))
           .where('changed_at', '<', changed_at - FRESH)
           .execute()
-      const refs: BlobRef[] = [...known].map((hash) => ({ owner, hash }))
+      const refs: BlobRef[] = [...stored].map((hash) => ({ owner, hash }))
       const objects = []
       const pieces = []
-      const sent: { key: string; bytes: Uint8Array; hash: string }[] = []
+      const uploads: { key: string; bytes: Uint8Array; hash: string }[] = []
       for (const [hash, bytes] of missing) {
-        if (known.has(hash)) continue
+        if (stored.has(hash)) continue
         // A key is never used twice: what was removed under it cannot be what is stored under it.
         const key = randomBytes(12).toString('hex')
         refs.push({ owner, hash, fresh: { key } })
@@ -181,19 +181,19 @@ export class StoredBlobs implements Blobs {
           body: isSmall ? bytes : null,
           changed_at,
         })
-        if (store && !isSmall) sent.push({ key, bytes, hash })
+        if (store && !isSmall) uploads.push({ key, bytes, hash })
         for (let piece = 0; !store && !isSmall && piece * PIECE < bytes.length; piece++)
           pieces.push({ home: owner, key, piece, body: bytes.subarray(piece * PIECE, (piece + 1) * PIECE) })
       }
       if (objects.length > 0) await db.insertInto('objects').values(objects).execute()
       if (pieces.length > 0) await db.insertInto('blob_pieces').values(pieces).execute()
-      return { refs, sent }
+      return { refs, uploads }
     }
     // A row must last before bytes go where only the row knows of them.
-    const { refs, sent } = store
-      ? await this.engine.write([], begin, { repeatable: true })
-      : await this.engine.writeDeferred(begin)
-    await eachOf(sent, ({ key, bytes, hash }) => store!.put(key, bytes, hash))
+    const { refs, uploads } = store
+      ? await this.engine.write([], insertRows, { repeatable: true })
+      : await this.engine.writeDeferred(insertRows)
+    await eachOf(uploads, ({ key, bytes, hash }) => store!.put(key, bytes, hash))
     return refs
   }
 
@@ -202,28 +202,28 @@ export class StoredBlobs implements Blobs {
   }
 
   async getAll(refs: readonly BlobRef[]): Promise<Map<string, Buffer>> {
-    const found = new Map<string, Buffer>()
+    const bytesByName = new Map<string, Buffer>()
     const byOwner = new Map<string, { hashes: Set<string>; keys: Set<string> }>()
     for (const ref of refs) {
       const { owner, hash, fresh } = ref
       if (fresh && 'body' in fresh) {
-        found.set(nameOf(ref), fresh.body)
+        bytesByName.set(nameOf(ref), fresh.body)
         continue
       }
-      const own = byOwner.get(owner) ?? { hashes: new Set(), keys: new Set() }
-      if (fresh) own.keys.add(fresh.key)
-      else own.hashes.add(hash)
-      byOwner.set(owner, own)
+      const ownerRefs = byOwner.get(owner) ?? { hashes: new Set(), keys: new Set() }
+      if (fresh) ownerRefs.keys.add(fresh.key)
+      else ownerRefs.hashes.add(hash)
+      byOwner.set(owner, ownerRefs)
     }
     if (byOwner.size > 0) {
-      const outside = await this.engine.read((db) => readObjects(db, byOwner, found))
-      await eachOf(outside, async ({ name, place, key }) => {
+      const external = await this.engine.read((db) => readObjects(db, byOwner, bytesByName))
+      await eachOf(external, async ({ name, place, key }) => {
         const bytes = await (await this.places.store(place)).get(key)
-        if (bytes) found.set(name, bytes)
+        if (bytes) bytesByName.set(name, bytes)
       })
     }
-    for (const ref of refs) found.set(nameOf(ref), verified(ref, found.get(nameOf(ref))))
-    return found
+    for (const ref of refs) bytesByName.set(nameOf(ref), verified(ref, bytesByName.get(nameOf(ref))))
+    return bytesByName
   }
 
   async collect(grace = GRACE_MS, now = Date.now()): Promise<number> {
@@ -243,22 +243,22 @@ export class StoredBlobs implements Blobs {
       )
       const old = rows.filter(({ changed_at }) => changed_at < now - grace)
       for (const owner of new Set(old.map((row) => row.owner))) {
-        const own = old.filter((row) => row.owner === owner)
+        const ownerRows = old.filter((row) => row.owner === owner)
         const unused = new Set(
           await this.engine.read((db) =>
             unreferred(
               db,
               owner,
-              own.map(({ hash }) => hash),
+              ownerRows.map(({ hash }) => hash),
             ),
           ),
         )
-        const keys = own.filter(({ hash, state }) => state !== STATES.live || unused.has(hash))
+        const removable = ownerRows.filter(({ hash, state }) => state !== STATES.live || unused.has(hash))
         // A few in each transaction: others wait.
-        for (let k = 0; k < keys.length; k += REMOVED) {
-          const some = keys.slice(k, k + REMOVED)
-          const homes = some.map(({ home }) => home)
-          removed += await this.remove(owner, homes, (db) => removeUnused(db, owner, some, now - grace))
+        for (let k = 0; k < removable.length; k += REMOVED) {
+          const batch = removable.slice(k, k + REMOVED)
+          const homes = batch.map(({ home }) => home)
+          removed += await this.remove(owner, homes, (db) => removeUnused(db, owner, batch, now - grace))
         }
       }
       if (rows.length < BATCH_ROWS) return removed
@@ -269,14 +269,14 @@ export class StoredBlobs implements Blobs {
   /** Makes objects of running uploads count as new, however long the uploads take. */
   private async touch(changed_at: number): Promise<void> {
     for (const { owner, keys } of this.claims)
-      for (let all = [...keys], k = 0; k < all.length; k += BATCH_ROWS) {
-        const some = all.slice(k, k + BATCH_ROWS)
+      for (let claimed = [...keys], k = 0; k < claimed.length; k += BATCH_ROWS) {
+        const batch = claimed.slice(k, k + BATCH_ROWS)
         await this.engine.write([owner], (db) =>
           db
             .updateTable('objects')
             .set({ changed_at })
             .where('owner', '=', owner)
-            .where('key', 'in', some)
+            .where('key', 'in', batch)
             .execute(),
         )
       }
@@ -291,12 +291,12 @@ interface Outside {
 }
 
 /** Does `work` for all, a few at a time. */
-async function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+async function eachOf<T>(all: readonly T[], work: (worker: T) => Promise<void>): Promise<void> {
   let next = 0
-  const one = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     while (next < all.length) await work(all[next++])
   }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, all.length) }, one))
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, all.length) }, worker))
 }
 
 /** Owners whose objects are read with one statement. */
@@ -306,44 +306,48 @@ const OWNERS = 100
 async function readObjects(
   db: Db,
   byOwner: ReadonlyMap<string, { hashes: ReadonlySet<string>; keys: ReadonlySet<string> }>,
-  found: Map<string, Buffer>,
+  bytesByName: Map<string, Buffer>,
 ): Promise<Outside[]> {
   const rows = []
   const select = db.selectFrom('objects').select(['owner', 'key', 'hash', 'home', 'place', 'body'])
   const all = [...byOwner]
-  for (const [column, of] of [
-    ['hash', (own) => own.hashes],
-    ['key', (own) => own.keys],
+  for (const [column, valuesOf] of [
+    ['hash', (ownerRefs) => ownerRefs.hashes],
+    ['key', (ownerRefs) => ownerRefs.keys],
   ] as const satisfies [
     string,
-    (own: { hashes: ReadonlySet<string>; keys: ReadonlySet<string> }) => ReadonlySet<string>,
+    (ownerRefs: { hashes: ReadonlySet<string>; keys: ReadonlySet<string> }) => ReadonlySet<string>,
   ][])
     for (let k = 0; k < all.length; k += OWNERS) {
-      const some = all.slice(k, k + OWNERS).filter(([, own]) => of(own).size > 0)
-      if (some.length === 0) continue
-      const found = select.where(({ or, and, eb }) =>
-        or(some.map(([owner, own]) => and([eb('owner', '=', owner), eb(column, 'in', [...of(own)])]))),
+      const batch = all.slice(k, k + OWNERS).filter(([, ownerRefs]) => valuesOf(ownerRefs).size > 0)
+      if (batch.length === 0) continue
+      const query = select.where(({ or, and, eb }) =>
+        or(
+          batch.map(([owner, ownerRefs]) =>
+            and([eb('owner', '=', owner), eb(column, 'in', [...valuesOf(ownerRefs)])]),
+          ),
+        ),
       )
       rows.push(
-        ...(await (column === 'hash' ? found.where('state', '=', sql.lit(STATES.live)) : found).execute()),
+        ...(await (column === 'hash' ? query.where('state', '=', sql.lit(STATES.live)) : query).execute()),
       )
     }
-  const outside: Outside[] = []
-  const elsewhere = new Map<string, Map<string, string>>()
+  const external: Outside[] = []
+  const inPieces = new Map<string, Map<string, string>>()
   for (const { owner, key, hash, home, place, body } of rows) {
     if (body) {
-      found.set(nameOf({ owner, hash }), asBuffer(body))
+      bytesByName.set(nameOf({ owner, hash }), asBuffer(body))
       continue
     }
     if (place !== IN_DATABASE) {
-      outside.push({ name: nameOf({ owner, hash }), place, key })
+      external.push({ name: nameOf({ owner, hash }), place, key })
       continue
     }
-    const names = elsewhere.get(home) ?? new Map<string, string>()
+    const names = inPieces.get(home) ?? new Map<string, string>()
     names.set(key, nameOf({ owner, hash }))
-    elsewhere.set(home, names)
+    inPieces.set(home, names)
   }
-  for (const [home, names] of elsewhere) {
+  for (const [home, names] of inPieces) {
     const pieces = await db
       .selectFrom('blob_pieces')
       .select(['key', 'body'])
@@ -352,16 +356,16 @@ async function readObjects(
       .orderBy('key')
       .orderBy('piece')
       .execute()
-    const bodies = new Map<string, Uint8Array[]>()
+    const chunksByKey = new Map<string, Uint8Array[]>()
     for (const { key, body } of pieces) {
-      const own = bodies.get(key)
-      if (own) own.push(body)
-      else bodies.set(key, [body])
+      const chunks = chunksByKey.get(key)
+      if (chunks) chunks.push(body)
+      else chunksByKey.set(key, [body])
     }
-    for (const [key, own] of bodies)
-      found.set(names.get(key)!, own.length === 1 ? asBuffer(own[0]) : Buffer.concat(own))
+    for (const [key, chunks] of chunksByKey)
+      bytesByName.set(names.get(key)!, chunks.length === 1 ? asBuffer(chunks[0]) : Buffer.concat(chunks))
   }
-  return outside
+  return external
 }
 
 /** Bytes as they were stored. Throws `damaged` unless they match their checksum. */
@@ -394,10 +398,10 @@ export class BatchedBlobs implements BlobReader {
     const name = nameOf(ref)
     const next = slices[this.next]
     if (!this.waiting.has(name) && next && nameOf(next.blob) === name) this.load()
-    const known = this.waiting.get(name)
-    if (!known) return this.blobs.get(ref)
-    if (--known.left === 0) this.waiting.delete(name)
-    return (await known.batch).get(name)!
+    const entry = this.waiting.get(name)
+    if (!entry) return this.blobs.get(ref)
+    if (--entry.left === 0) this.waiting.delete(name)
+    return (await entry.batch).get(name)!
   }
 
   getAll(refs: readonly BlobRef[]): Promise<Map<string, Buffer>> {
@@ -435,14 +439,14 @@ export const NAMING = ['slices', 'contents', 'past_slices', 'versions'] as const
 
 /** Those of these hashes that no file of the owner refers to. One statement: references move from table to table. */
 async function unreferred(db: Db, owner: string, hashes: readonly string[]): Promise<string[]> {
-  const wanted = [...new Set(hashes)]
-  if (wanted.length === 0) return []
-  const [first, ...more] = NAMING.map((table) =>
-    db.selectFrom(table).select('hash').where('owner', '=', owner).where('hash', 'in', wanted),
+  const unique = [...new Set(hashes)]
+  if (unique.length === 0) return []
+  const [first, ...rest] = NAMING.map((table) =>
+    db.selectFrom(table).select('hash').where('owner', '=', owner).where('hash', 'in', unique),
   )
-  const rows = await more.reduce((all, one) => all.union(one), first).execute()
-  const named = new Set(rows.map(({ hash }) => hash))
-  return wanted.filter((hash) => !named.has(hash))
+  const rows = await rest.reduce((all, query) => all.union(query), first).execute()
+  const referenced = new Set(rows.map(({ hash }) => hash))
+  return unique.filter((hash) => !referenced.has(hash))
 }
 
 /** Those of these hashes of an owner that are stored, with rows that may refer to them. */
@@ -511,7 +515,7 @@ async function removeObjects(
   }: { before?: number; over?: ReadonlySet<string> } = {},
 ): Promise<Removed> {
   if (keys.length === 0) return { count: 0, ended: [] }
-  const gone = await db
+  const endedRows = await db
     .updateTable('objects')
     .set({ state: STATES.ended, changed_at: Date.now() })
     .where('owner', '=', owner)
@@ -520,27 +524,27 @@ async function removeObjects(
     .where('changed_at', '<', before)
     .returning(['key', 'home', 'place'])
     .execute()
-  if (gone.length === 0) return { count: 0, ended: [] }
-  const goneKeys = gone.map(({ key }) => key)
+  if (endedRows.length === 0) return { count: 0, ended: [] }
+  const endedKeys = endedRows.map(({ key }) => key)
   const shared = await db
     .selectFrom('objects')
     .select('key')
-    .where('key', 'in', goneKeys)
+    .where('key', 'in', endedKeys)
     .where('owner', '<>', owner)
     .where('state', '<>', STATES.ended)
     .execute()
-  const kept = new Set(shared.map(({ key }) => key))
-  const alone = gone.filter(({ key }) => !kept.has(key))
-  const ended = alone
+  const sharedKeys = new Set(shared.map(({ key }) => key))
+  const unshared = endedRows.filter(({ key }) => !sharedKeys.has(key))
+  const ended = unshared
     .filter(({ place }) => place !== '' && place !== IN_DATABASE)
     .map(({ place, key }) => ({ place, key, isOver: over.has(key) }))
-  const outside = new Set(ended.map(({ key }) => key))
+  const externalKeys = new Set(ended.map(({ key }) => key))
   await db
     .deleteFrom('objects')
     .where('owner', '=', owner)
-    .where('key', 'in', [...goneKeys.filter((key) => !outside.has(key)), ''])
+    .where('key', 'in', [...endedKeys.filter((key) => !externalKeys.has(key)), ''])
     .execute()
-  const pieces = alone.filter(({ place }) => place === IN_DATABASE)
+  const pieces = unshared.filter(({ place }) => place === IN_DATABASE)
   for (const home of new Set(pieces.map((piece) => piece.home)))
     await db
       .deleteFrom('blob_pieces')
@@ -551,7 +555,7 @@ async function removeObjects(
         pieces.filter((piece) => piece.home === home).map(({ key }) => key),
       )
       .execute()
-  return { count: gone.length, ended }
+  return { count: endedRows.length, ended }
 }
 
 /**
@@ -561,10 +565,10 @@ async function removeObjects(
 export async function refer(db: Db, owner: string, refs: readonly BlobRef[]): Promise<void> {
   const byHash = new Map<string, BlobRef>()
   for (const ref of refs) if (!byHash.get(ref.hash)?.fresh) byHash.set(ref.hash, ref)
-  const all = [...byHash.values()]
-  for (let k = 0; k < all.length; k += BATCH_ROWS) {
+  const unique = [...byHash.values()]
+  for (let k = 0; k < unique.length; k += BATCH_ROWS) {
     await breathe()
-    await referSome(db, owner, all.slice(k, k + BATCH_ROWS))
+    await referSome(db, owner, unique.slice(k, k + BATCH_ROWS))
   }
 }
 
@@ -596,15 +600,15 @@ async function referSome(db: Db, owner: string, refs: readonly BlobRef[]): Promi
           .doUpdateSet({ changed_at }),
       )
       .execute()
-  const others = refs.filter(({ fresh }) => !fresh || !('body' in fresh))
-  if (others.length === 0) return
-  const hashes = others.map(({ hash }) => hash)
-  const known = new Set(await liveAmong(db, owner, hashes))
-  const keys = others.flatMap(({ hash, fresh }) =>
-    fresh && 'key' in fresh && !known.has(hash) ? [fresh.key] : [],
+  const storedRefs = refs.filter(({ fresh }) => !fresh || !('body' in fresh))
+  if (storedRefs.length === 0) return
+  const hashes = storedRefs.map(({ hash }) => hash)
+  const liveHashes = new Set(await liveAmong(db, owner, hashes))
+  const keys = storedRefs.flatMap(({ hash, fresh }) =>
+    fresh && 'key' in fresh && !liveHashes.has(hash) ? [fresh.key] : [],
   )
   if (keys.length > 0) {
-    const live = await db
+    const completed = await db
       .updateTable('objects')
       .set({ state: STATES.live, changed_at })
       .where('owner', '=', owner)
@@ -612,10 +616,12 @@ async function referSome(db: Db, owner: string, refs: readonly BlobRef[]): Promi
       .where('state', '=', STATES.writing)
       .returning('hash')
       .execute()
-    for (const { hash } of live) known.add(hash)
+    for (const { hash } of completed) liveHashes.add(hash)
   }
-  for (const from of new Set(others.map((ref) => ref.owner))) {
-    const shared = others.filter((ref) => ref.owner === from && from !== owner && !known.has(ref.hash))
+  for (const from of new Set(storedRefs.map((ref) => ref.owner))) {
+    const shared = storedRefs.filter(
+      (ref) => ref.owner === from && from !== owner && !liveHashes.has(ref.hash),
+    )
     if (shared.length === 0) continue
     for (const hash of await share(
       db,
@@ -623,9 +629,9 @@ async function referSome(db: Db, owner: string, refs: readonly BlobRef[]): Promi
       owner,
       shared.map((ref) => ref.hash),
     ))
-      known.add(hash)
+      liveHashes.add(hash)
   }
-  if (hashes.some((hash) => !known.has(hash)))
+  if (hashes.some((hash) => !liveHashes.has(hash)))
     throw new Problem('overloaded', 'stored data was removed before the change was complete', {
       hint: 'Repeat the request.',
     })

@@ -41,12 +41,12 @@ function settings(size: number): object {
 /** Encodes a text. Compresses on the thread pool. */
 export async function compress(text: Uint8Array): Promise<Buffer> {
   if (text.length >= WORTH_SENDING) {
-    const part = await packedPart(text)
-    if (part && part.length < text.length) return Buffer.concat([Buffer.of(PART), part])
+    const fragment = await packedPart(text)
+    if (fragment && fragment.length < text.length) return Buffer.concat([Buffer.of(PART), fragment])
   }
   if (text.length >= WORTH_PACKING) {
-    const packed = await brotli(text, settings(text.length))
-    if (packed.length < text.length) return Buffer.concat([Buffer.of(BROTLI), packed])
+    const compressed = await brotli(text, settings(text.length))
+    if (compressed.length < text.length) return Buffer.concat([Buffer.of(BROTLI), compressed])
   }
   return Buffer.concat([Buffer.of(RAW), text])
 }
@@ -65,17 +65,17 @@ export async function decompress(bytes: Buffer, size: number): Promise<Buffer> {
 function packedPart(text: Uint8Array): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const stream = createBrotliCompress(settings(text.length))
-    let pieces: Buffer[] = []
-    stream.on('data', (piece: Buffer) => pieces.push(piece))
+    let chunks: Buffer[] = []
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
     stream.on('error', reject)
     // A flush ends with whole bytes. The first one, of nothing, is what every stream begins with.
     stream.flush(constants.BROTLI_OPERATION_FLUSH, () => {
-      const start = Buffer.concat(pieces)
-      pieces = []
+      const start = Buffer.concat(chunks)
+      chunks = []
       stream.write(text)
       stream.flush(constants.BROTLI_OPERATION_FLUSH, () => {
         stream.close()
-        resolve(start.equals(STREAM_START) ? Buffer.concat(pieces) : undefined)
+        resolve(start.equals(STREAM_START) ? Buffer.concat(chunks) : undefined)
       })
     })
   })
@@ -88,16 +88,16 @@ export type StreamPiece = Uint8Array | { blob: Buffer; size: number }
 const MAX_STORED = 65_536
 
 /** A Brotli stream of texts and of what is packed already, which is not unpacked for it. */
-export async function* brotliStream(pieces: AsyncIterable<StreamPiece>): AsyncGenerator<Uint8Array> {
+export async function* brotliStream(chunks: AsyncIterable<StreamPiece>): AsyncGenerator<Uint8Array> {
   yield STREAM_START
-  for await (const piece of pieces) {
-    if (!(piece instanceof Uint8Array) && piece.blob[0] === PART) {
-      yield piece.blob.subarray(1)
+  for await (const chunk of chunks) {
+    if (!(chunk instanceof Uint8Array) && chunk.blob[0] === PART) {
+      yield chunk.blob.subarray(1)
       continue
     }
-    const text = piece instanceof Uint8Array ? piece : await decompress(piece.blob, piece.size)
-    const part = text.length >= WORTH_SENDING ? await packedPart(text) : undefined
-    if (part) yield part
+    const text = chunk instanceof Uint8Array ? chunk : await decompress(chunk.blob, chunk.size)
+    const fragment = text.length >= WORTH_SENDING ? await packedPart(text) : undefined
+    if (fragment) yield fragment
     else yield* stored(text)
   }
   yield STREAM_END

@@ -26,18 +26,18 @@ export class FileObjects implements ObjectStore {
     if (key !== this.guarded) this.assertThere()
     try {
       await this.make(dirname(path))
-      const part = `${path}.${randomBytes(6).toString('hex')}.part`
-      const file = await open(part, 'wx', 0o600)
+      const partialFile = `${path}.${randomBytes(6).toString('hex')}.part`
+      const file = await open(partialFile, 'wx', 0o600)
       try {
         await file.writeFile(bytes)
         await file.sync()
       } catch (error) {
-        await rm(part, { force: true })
+        await rm(partialFile, { force: true })
         throw error
       } finally {
         await file.close()
       }
-      await rename(part, path)
+      await rename(partialFile, path)
       await sync(dirname(path))
     } catch (error) {
       throw this.problem(error, 'written to')

@@ -44,14 +44,14 @@ export class Places {
   ) {}
 
   /** Checks that new bytes go where a server expects them. In a database without bytes, it decides. */
-  async expect(given: string | undefined): Promise<void> {
-    const address = given && wholeAddress(given)
-    const present = await this.recorded()
-    if (address === undefined || address === (present ?? IN_DATABASE)) return this.check()
+  async expect(input: string | undefined): Promise<void> {
+    const address = input && wholeAddress(input)
+    const recorded = await this.recorded()
+    if (address === undefined || address === (recorded ?? IN_DATABASE)) return this.check()
     const isUnused =
-      present === undefined &&
+      recorded === undefined &&
       (await this.engine.read((db) => db.selectFrom('objects').select('key').limit(1).execute())).length === 0
-    if (!isUnused) throw isElsewhere(present ?? IN_DATABASE, address)
+    if (!isUnused) throw isElsewhere(recorded ?? IN_DATABASE, address)
     await this.use(address, true)
   }
 
@@ -72,7 +72,7 @@ export class Places {
   async gone(): Promise<Problem | undefined> {
     const { id, store } = await this.current()
     if (!store || (await store.get(markerOf(id)))) return undefined
-    const some = await this.engine.read((db) =>
+    const sample = await this.engine.read((db) =>
       db
         .selectFrom('objects')
         .select('key')
@@ -81,9 +81,9 @@ export class Places {
         .limit(3)
         .execute(),
     )
-    if (some.length === 0) return undefined
+    if (sample.length === 0) return undefined
     // Places of before have no marker: they have what is stored there.
-    for (const { key } of some) if (await store.get(key).catch(() => undefined)) return undefined
+    for (const { key } of sample) if (await store.get(key).catch(() => undefined)) return undefined
     return new Problem(
       'conflict',
       `${await this.address()} has none of the bytes of this database (--blobs)`,
@@ -97,8 +97,8 @@ export class Places {
    * Says that the bytes of the present place are at another address: a folder or bucket that was moved, or a copy of it.
    * Throws unless they are there. Nothing is done at the former address.
    */
-  async relocate(given: string): Promise<void> {
-    const address = wholeAddress(given)
+  async relocate(input: string): Promise<void> {
+    const address = wholeAddress(input)
     const store = await this.open(address)
     const { id } = await this.current()
     if (!store || id === IN_DATABASE)
@@ -141,26 +141,26 @@ export class Places {
   }
 
   /** Makes new bytes go to an address, after checking it; `isFirst`: unless another place was chosen. Returns its id. */
-  async use(given: string, isFirst = false): Promise<string> {
-    const address = wholeAddress(given)
+  async use(input: string, isFirst = false): Promise<string> {
+    const address = wholeAddress(input)
     const store = await this.open(address)
-    const known = await this.engine.read((db) =>
+    const existing = await this.engine.read((db) =>
       db.selectFrom('blob_stores').select('id').where('address', '=', address).executeTakeFirst(),
     )
-    const id = store ? (known?.id ?? randomBytes(4).toString('hex')) : IN_DATABASE
+    const id = store ? (existing?.id ?? randomBytes(4).toString('hex')) : IN_DATABASE
     if (store) {
       await store.check()
       // Before the database knows of it: a place that it knows has a marker.
       await mark(id, store)
     }
     // Of several that choose one at a time, an index lets one do so; the others repeat the transaction.
-    const chosen = await this.engine.write([], async (db) => {
-      const before = await db
+    const savedId = await this.engine.write([], async (db) => {
+      const current = await db
         .selectFrom('blob_stores')
         .select('address')
         .where('is_current', '=', 1)
         .executeTakeFirst()
-      if (isFirst && before && before.address !== address) throw isElsewhere(before.address, address)
+      if (isFirst && current && current.address !== address) throw isElsewhere(current.address, address)
       // There is none to replace, or the index could not tell of another one.
       if (!isFirst) await db.updateTable('blob_stores').set({ is_current: 0 }).execute()
       if (!store) return IN_DATABASE
@@ -174,12 +174,12 @@ export class Places {
       return there?.id ?? id
     })
     if (store) {
-      if (chosen !== id) await mark(chosen, store)
-      store.guard?.(markerOf(chosen))
-      this.stores.set(chosen, store)
+      if (savedId !== id) await mark(savedId, store)
+      store.guard?.(markerOf(savedId))
+      this.stores.set(savedId, store)
     }
     this.known = undefined
-    return chosen
+    return savedId
   }
 
   /** Where new bytes go. */
@@ -214,15 +214,15 @@ export class Places {
         .execute(),
     }))
     const nameOf = (id: string): string => placeName(id, stores)
-    const found = objects.map(({ place, ...rest }) => ({
+    const locations = objects.map(({ place, ...rest }) => ({
       place: nameOf(place),
       is_current: nameOf(place) === current,
       objects: Number(rest.objects),
       bytes: Number(rest.bytes),
     }))
-    if (!found.some(({ is_current }) => is_current))
-      found.push({ place: current, is_current: true, objects: 0, bytes: 0 })
-    return found.sort((a, b) => (a.place < b.place ? -1 : 1))
+    if (!locations.some(({ is_current }) => is_current))
+      locations.push({ place: current, is_current: true, objects: 0, bytes: 0 })
+    return locations.sort((a, b) => (a.place < b.place ? -1 : 1))
   }
 
   /** The store of an address; undefined for the database. Throws `usage` for what is not an address. */
@@ -273,8 +273,8 @@ export class Places {
 
   /** The store with an id. */
   async store(id: string): Promise<ObjectStore> {
-    const known = this.stores.get(id)
-    if (known) return known
+    const cached = this.stores.get(id)
+    if (cached) return cached
     const row = await this.engine.read((db) =>
       db.selectFrom('blob_stores').select('address').where('id', '=', id).executeTakeFirst(),
     )
@@ -291,9 +291,9 @@ export class Places {
   }
 }
 
-function isElsewhere(present: string, address: string): Problem {
-  return new Problem('conflict', `this database keeps its bytes in ${present}, not in ${address} (--blobs)`, {
-    hint: `Start with --blobs ${present}, or move them: gridline admin blobs move --to ${address}`,
+function isElsewhere(current: string, address: string): Problem {
+  return new Problem('conflict', `this database keeps its bytes in ${current}, not in ${address} (--blobs)`, {
+    hint: `Start with --blobs ${current}, or move them: gridline admin blobs move --to ${address}`,
   })
 }
 

@@ -37,9 +37,9 @@ export class S3Objects implements ObjectStore {
    * `AWS_SESSION_TOKEN`.
    */
   static async open(address: string, environment: Environment): Promise<S3Objects> {
-    const wrong = (why: string): Problem => notAPlace(address, why)
+    const invalid = (why: string): Problem => notAPlace(address, why)
     if (!URL.canParse(address) || !/^[a-z0-9][a-z0-9._-]+$/i.test(new URL(address).hostname))
-      throw wrong(
+      throw invalid(
         'there is no name of a bucket after s3://, of at least two letters, digits, hyphens and dots',
       )
     const url = new URL(address)
@@ -60,17 +60,17 @@ export class S3Objects implements ObjectStore {
     const region = url.searchParams.get('region') ?? environment.AWS_REGION ?? 'us-east-1'
     const endpoint = url.searchParams.get('endpoint') ?? environment.AWS_ENDPOINT_URL
     const style = url.searchParams.get('style') ?? (endpoint ? 'path' : 'virtual')
-    if (style !== 'path' && style !== 'virtual') throw wrong(`style must be path or virtual, not ${style}`)
-    if (!/^[a-z0-9-]+$/.test(region)) throw wrong(`this is not a region: ${region}`)
+    if (style !== 'path' && style !== 'virtual') throw invalid(`style must be path or virtual, not ${style}`)
+    if (!/^[a-z0-9-]+$/.test(region)) throw invalid(`this is not a region: ${region}`)
     if (endpoint !== undefined && !(URL.canParse(endpoint) && /^https?:\/\//i.test(endpoint)))
-      throw wrong(`the endpoint must be a URL that starts with http:// or https://, not ${endpoint}`)
+      throw invalid(`the endpoint must be a URL that starts with http:// or https://, not ${endpoint}`)
     const server = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`)
     const bucket = url.hostname
     let prefix: string
     try {
       prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '')
     } catch {
-      throw wrong('% is not followed by two hexadecimal digits')
+      throw invalid('% is not followed by two hexadecimal digits')
     }
     if (style === 'virtual') server.hostname = `${bucket}.${server.hostname}`
     const path = [
@@ -99,28 +99,28 @@ export class S3Objects implements ObjectStore {
   }
 
   async get(key: string): Promise<Buffer | undefined> {
-    const parts: Buffer[] = []
+    const chunks: Buffer[] = []
     let size: number | undefined
     await this.tried(async () => {
-      const from = parts.reduce((sum, { length }) => sum + length, 0)
+      const from = chunks.reduce((sum, { length }) => sum + length, 0)
       const range: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {}
       const response = await this.send('GET', key, range)
       if (response.status === 404 && !(await this.text(response)).includes('NoSuchBucket')) {
-        parts.length = 0
+        chunks.length = 0
         size = undefined
         return
       }
       if (!response.ok) throw await this.failure(response)
       // A store that knows no ranges sends all again.
-      if (from > 0 && response.status !== 206) parts.length = 0
+      if (from > 0 && response.status !== 206) chunks.length = 0
       const length = Number(response.headers.get('content-length') ?? Number.NaN)
       if (response.status === 200 && !Number.isNaN(length)) size = length
       size ??= Number.NaN
-      for await (const chunk of response.body ?? []) parts.push(Buffer.from(chunk))
-      const arrived = parts.reduce((sum, one) => sum + one.length, 0)
+      for await (const chunk of response.body ?? []) chunks.push(Buffer.from(chunk))
+      const arrived = chunks.reduce((sum, part) => sum + part.length, 0)
       if (!Number.isNaN(size) && arrived < size) throw new Passing('the body was cut off')
     })
-    return size === undefined ? undefined : Buffer.concat(parts)
+    return size === undefined ? undefined : Buffer.concat(chunks)
   }
 
   async remove(key: string): Promise<void> {

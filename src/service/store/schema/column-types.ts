@@ -90,8 +90,8 @@ export function typeOf(buf: Uint8Array, start: number, end: number): ColumnType 
 }
 
 /** Whether values of type `given` keep the type of a column of type `column`. */
-export function fits(given: ColumnType, column: ColumnType): boolean {
-  return column === 'empty' || familyOf(mergeTypes(column, given)) === familyOf(column)
+export function fits(values: ColumnType, column: ColumnType): boolean {
+  return column === 'empty' || familyOf(mergeTypes(column, values)) === familyOf(column)
 }
 
 /** The encoded column types of rows, given as comma-separated JSON arrays of `width` values. */

@@ -10,8 +10,8 @@ export interface Key {
 export function isAmong(keys: readonly Key[], owner: string, idlocal: string) {
   const byOwner = new Map<string, Set<number>>()
   for (const key of keys) {
-    const own = byOwner.get(key.owner)
-    if (own) own.add(key.idlocal)
+    const ownerIds = byOwner.get(key.owner)
+    if (ownerIds) ownerIds.add(key.idlocal)
     else byOwner.set(key.owner, new Set([key.idlocal]))
   }
   const parts = [...byOwner].map(

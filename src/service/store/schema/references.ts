@@ -14,11 +14,11 @@ export async function addReferences(db: Db, rows: readonly ReferenceRow[]): Prom
     .values(rows)
     .onConflict((conflict) => conflict.columns(['owner', 'idlocal', 'to_owner', 'to_idlocal']).doNothing())
     .execute()
-  for (const own of byTarget(rows).values())
+  for (const targetRows of byTarget(rows).values())
     await db
       .insertInto('referencers')
       .values(
-        own.map(({ owner, idlocal, kind, to_owner, to_idlocal }) => ({
+        targetRows.map(({ owner, idlocal, kind, to_owner, to_idlocal }) => ({
           owner: to_owner,
           idlocal: to_idlocal,
           kind,
@@ -32,13 +32,13 @@ export async function addReferences(db: Db, rows: readonly ReferenceRow[]): Prom
 
 /** Removes the second rows of references, all from files of one owner. */
 export async function removeReferencers(db: Db, rows: readonly ReferenceRow[]): Promise<void> {
-  for (const [to, own] of byTarget(rows))
+  for (const [to, targetRows] of byTarget(rows))
     await db
       .deleteFrom('referencers')
       .where('owner', '=', to)
-      .where('idlocal', 'in', [...new Set(own.map(({ to_idlocal }) => to_idlocal))])
-      .where('by_owner', '=', own[0].owner)
-      .where('by_idlocal', 'in', [...new Set(own.map(({ idlocal }) => idlocal))])
+      .where('idlocal', 'in', [...new Set(targetRows.map(({ to_idlocal }) => to_idlocal))])
+      .where('by_owner', '=', targetRows[0].owner)
+      .where('by_idlocal', 'in', [...new Set(targetRows.map(({ idlocal }) => idlocal))])
       .execute()
 }
 
@@ -53,26 +53,26 @@ export async function removeAllReferences(db: Db, owner: string, ids?: readonly 
   await removeReferencers(db, await from.returningAll().execute())
   const byOwner = new Map<string, { by: Set<number>; to: Set<number> }>()
   for (const { by_owner, by_idlocal, idlocal } of await to.returningAll().execute()) {
-    const own = byOwner.get(by_owner) ?? { by: new Set(), to: new Set() }
-    own.by.add(by_idlocal)
-    own.to.add(idlocal)
-    byOwner.set(by_owner, own)
+    const idSets = byOwner.get(by_owner) ?? { by: new Set(), to: new Set() }
+    idSets.by.add(by_idlocal)
+    idSets.to.add(idlocal)
+    byOwner.set(by_owner, idSets)
   }
-  for (const [by, own] of byOwner)
+  for (const [by, idSets] of byOwner)
     await db
       .deleteFrom('references')
       .where('owner', '=', by)
-      .where('idlocal', 'in', [...own.by])
+      .where('idlocal', 'in', [...idSets.by])
       .where('to_owner', '=', owner)
-      .where('to_idlocal', 'in', [...own.to])
+      .where('to_idlocal', 'in', [...idSets.to])
       .execute()
 }
 
 function byTarget(rows: readonly ReferenceRow[]): Map<string, ReferenceRow[]> {
   const owners = new Map<string, ReferenceRow[]>()
   for (const row of rows) {
-    const own = owners.get(row.to_owner)
-    if (own) own.push(row)
+    const targetRows = owners.get(row.to_owner)
+    if (targetRows) targetRows.push(row)
     else owners.set(row.to_owner, [row])
   }
   return owners

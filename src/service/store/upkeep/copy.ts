@@ -84,16 +84,16 @@ export async function copyDatabase(
   await from.read(async (db) => {
     for (const table of tables) {
       let rows = 0
-      for await (const some of batches(db, table)) {
+      for await (const batch of batches(db, table)) {
         await to.write([], async (target) => {
           await assertAlone(target)
-          for (const part of parts(some))
+          for (const statementRows of parts(batch))
             await target
               .insertInto(table)
-              .values(part as never)
+              .values(statementRows as never)
               .execute()
         })
-        rows += some.length
+        rows += batch.length
       }
       copied += rows
       onCopied(table, rows)
@@ -108,8 +108,8 @@ export async function copyDatabase(
 
 /** Throws if a database has users. */
 export async function assertEmpty(engine: Engine): Promise<void> {
-  const [any] = await engine.read((db) => db.selectFrom('users').select('owner').limit(1).execute())
-  if (any)
+  const [user] = await engine.read((db) => db.selectFrom('users').select('owner').limit(1).execute())
+  if (user)
     throw new Problem('conflict', 'the database to copy to has users already', {
       hint: 'Give the address of a new, empty database with --to.',
     })
@@ -136,7 +136,7 @@ async function* batches(db: Db, table: Table): AsyncGenerator<Row[]> {
 
 /** Rows in parts whose values fit into one statement. */
 function* parts(rows: readonly Row[]): Generator<Row[]> {
-  const most = Math.floor(20_000 / Object.keys(rows[0]).length)
+  const maxRows = Math.floor(20_000 / Object.keys(rows[0]).length)
   let part: Row[] = []
   let bytes = 0
   for (const row of rows) {
@@ -144,7 +144,7 @@ function* parts(rows: readonly Row[]): Generator<Row[]> {
       (sum, value) => sum + (value instanceof Uint8Array ? value.length : 16),
       0,
     )
-    if (part.length > 0 && (part.length >= most || bytes + size > BYTES)) {
+    if (part.length > 0 && (part.length >= maxRows || bytes + size > BYTES)) {
       yield part
       part = []
       bytes = 0

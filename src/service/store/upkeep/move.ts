@@ -34,15 +34,15 @@ export async function moveBlobs(
   to: string,
   { onMoved = () => {}, onLost = () => {}, settling = SETTLING, signal }: MoveOptions = {},
 ): Promise<number> {
-  const wasThere = (await store.places.address()) === wholeAddress(to)
-  if (wasThere) await store.places.check()
-  const place = wasThere ? (await store.places.current()).id : await store.places.use(to)
+  const isCurrent = (await store.places.address()) === wholeAddress(to)
+  if (isCurrent) await store.places.check()
+  const place = isCurrent ? (await store.places.current()).id : await store.places.use(to)
   let moved = 0
   /** Keys that have moved, and their new ones: copies go on sharing. */
   const keys = new Map<string, Moved>()
-  const lost = new Set<string>()
+  const unreadable = new Set<string>()
   for (const start = performance.now(); ; ) {
-    let found = 0
+    let remaining = 0
     for (let after = { owner: '', key: '' }; ; ) {
       const from = after
       const rows = await store.engine.read((db) =>
@@ -59,15 +59,15 @@ export async function moveBlobs(
       )
       for (const row of rows) {
         if (signal?.aborted) return moved
-        if (lost.has(row.key)) continue
-        found++
+        if (unreadable.has(row.key)) continue
+        remaining++
         try {
           if (!(await moveOne(store, row, place, keys))) continue
           moved++
           await onMoved(row.bytes)
         } catch (error) {
           if (!(error instanceof Problem) || error.code !== 'damaged') throw error
-          lost.add(row.key)
+          unreadable.add(row.key)
           onLost(row.owner, error)
         }
       }
@@ -76,8 +76,8 @@ export async function moveBlobs(
       after = last
     }
     // Servers learn within seconds that new bytes go elsewhere.
-    if (found === 0 && (wasThere || performance.now() - start >= settling)) return moved
-    if (found === 0) await new Promise((resolve) => setTimeout(resolve, 500))
+    if (remaining === 0 && (isCurrent || performance.now() - start >= settling)) return moved
+    if (remaining === 0) await new Promise((resolve) => setTimeout(resolve, 500))
   }
 }
 
@@ -90,15 +90,15 @@ interface Moved {
 /** Moves one object. Returns whether it was still there. */
 async function moveOne(store: Store, row: Row, place: string, keys: Map<string, Moved>): Promise<boolean> {
   const { owner, key: before, hash } = row
-  const known = keys.get(before)
-  const key = known?.key ?? randomBytes(12).toString('hex')
-  if (known === undefined) {
+  const moved = keys.get(before)
+  const key = moved?.key ?? randomBytes(12).toString('hex')
+  if (moved === undefined) {
     const bytes = (await store.blobs.getAll([row])).get(nameOf(row))!
-    const made = { ...row, key, state: STATES.writing, home: owner, place, bytes: bytes.length, body: null }
+    const object = { ...row, key, state: STATES.writing, home: owner, place, bytes: bytes.length, body: null }
     await store.engine.write([], async (db) => {
       await db
         .insertInto('objects')
-        .values({ ...made, changed_at: Date.now() })
+        .values({ ...object, changed_at: Date.now() })
         .execute()
       if (place === IN_DATABASE)
         for (let piece = 0; piece * PIECE < bytes.length; piece++)
@@ -115,16 +115,16 @@ async function moveOne(store: Store, row: Row, place: string, keys: Map<string, 
     if (place !== IN_DATABASE) await (await store.places.store(place)).put(key, bytes, hash)
   }
   // With the home of the bytes: nobody removes them meanwhile.
-  const home = known?.home ?? owner
+  const home = moved?.home ?? owner
   const outcome = await store.engine.write([owner, home], async (db) => {
-    const shared = await db
+    const target = await db
       .selectFrom('objects')
       .select('bytes')
       .where('key', '=', key)
-      .where('state', '=', known ? STATES.live : STATES.writing)
+      .where('state', '=', moved ? STATES.live : STATES.writing)
       .executeTakeFirst()
     // Those who had it before are gone, and the bytes with them: it is copied again.
-    if (!shared) return 'gone'
+    if (!target) return 'gone'
     const ended = await db
       .updateTable('objects')
       .set({ state: STATES.ended, changed_at: Date.now() })
@@ -143,7 +143,7 @@ async function moveOne(store: Store, row: Row, place: string, keys: Map<string, 
         state: STATES.live,
         home,
         place,
-        bytes: shared.bytes,
+        bytes: target.bytes,
         body: null,
         changed_at: Date.now(),
       })
@@ -151,7 +151,7 @@ async function moveOne(store: Store, row: Row, place: string, keys: Map<string, 
       .execute()
     return 'moved'
   })
-  if (outcome === 'gone' && known) {
+  if (outcome === 'gone' && moved) {
     keys.delete(before)
     return moveOne(store, row, place, keys)
   }

@@ -6,8 +6,8 @@ import type { Store } from '../store.ts'
 import type { Say } from './verify-trees.ts'
 
 /** Verifies that both rows of each reference are there. */
-export async function verifyReferences({ engine }: Store, say: Say): Promise<void> {
-  const list = ({ by, to }: Reference): string => `a reference from ${formatFid(by)} to ${formatFid(to)}`
+export async function verifyReferences({ engine }: Store, report: Say): Promise<void> {
+  const format = ({ by, to }: Reference): string => `a reference from ${formatFid(by)} to ${formatFid(to)}`
   for (const [table, other] of [
     ['references', 'referencers'],
     ['referencers', 'references'],
@@ -20,19 +20,19 @@ export async function verifyReferences({ engine }: Store, say: Say): Promise<voi
       ;
     ) {
       const rows = await engine.read(async (db) => {
-        const some = await referencesAfter(db, table, after)
-        const there = new Set(
+        const batch = await referencesAfter(db, table, after)
+        const counterparts = new Set(
           (
             await referencesAmong(
               db,
               other,
-              some.map(({ by, to }) => (other === 'references' ? by : to)),
+              batch.map(({ by, to }) => (other === 'references' ? by : to)),
             )
-          ).map(list),
+          ).map(format),
         )
-        for (const row of some)
-          if (!there.has(list(row))) say(formatFid(row.by), `${list(row)} is not in ${other}`)
-        return some
+        for (const row of batch)
+          if (!counterparts.has(format(row))) report(formatFid(row.by), `${format(row)} is not in ${other}`)
+        return batch
       })
       if (rows.length < REFERENCES) break
       const { by, to } = rows.at(-1)!

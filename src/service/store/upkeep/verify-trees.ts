@@ -14,20 +14,20 @@ const LISTED = 100
  * Verifies the folders of all users, each on one snapshot: no folder is in itself, each file is in a folder, lists show
  * what is not in the trash, and counts are those of files.
  */
-export async function verifyTrees({ engine }: Store, say: Say): Promise<void> {
+export async function verifyTrees({ engine }: Store, report: Say): Promise<void> {
   const owners = await engine.read((db) =>
     db.selectFrom('counters').select('owner').orderBy('owner').execute(),
   )
   for (const { owner } of owners)
     await engine.read(async (db) => {
-      await verifyFolders(db, owner, say)
-      await verifyHidden(db, owner, say)
-      await verifyCounts(db, owner, say)
-      await verifyShared(db, owner, say)
+      await verifyFolders(db, owner, report)
+      await verifyHidden(db, owner, report)
+      await verifyCounts(db, owner, report)
+      await verifyShared(db, owner, report)
     })
 }
 
-async function verifyFolders(db: Db, owner: string, say: Say): Promise<void> {
+async function verifyFolders(db: Db, owner: string, report: Say): Promise<void> {
   const folders = await db
     .selectFrom('files')
     .select(['idlocal', 'parent', 'removed_at'])
@@ -43,19 +43,19 @@ async function verifyFolders(db: Db, owner: string, say: Say): Promise<void> {
       path.add(at)
       at = parents.get(at)!
     }
-    if (path.has(at)) say(formatFid({ owner, idlocal }), 'the folder is in itself')
+    if (path.has(at)) report(formatFid({ owner, idlocal }), 'the folder is in itself')
     for (const folder of path) rooted.add(folder)
   }
-  const lost = await sql<{
+  const orphaned = await sql<{
     idlocal: number
   }>`select idlocal from files f where owner = ${owner} and parent <> ${sql.lit(ROOT)}
     and filetype <> 'extra' and removed_at is null and not exists (
       select 1 from files p where p.owner = ${owner} and p.idlocal = f.parent and p.filetype = 'fold')
     limit ${sql.lit(LISTED)}`.execute(db)
-  for (const { idlocal } of lost.rows) say(formatFid({ owner, idlocal }), 'its folder is missing')
+  for (const { idlocal } of orphaned.rows) report(formatFid({ owner, idlocal }), 'its folder is missing')
 }
 
-async function verifyHidden(db: Db, owner: string, say: Say): Promise<void> {
+async function verifyHidden(db: Db, owner: string, report: Say): Promise<void> {
   const marks = await db.selectFrom('marks').select('folder').where('owner', '=', owner).limit(1).execute()
   if (marks.length > 0) return
   for (const [hidden, where, what] of [
@@ -65,11 +65,11 @@ async function verifyHidden(db: Db, owner: string, say: Say): Promise<void> {
     const { rows } = await sql<{ idlocal: number }>`with ${hidingFolders(owner)} select idlocal from files
       where owner = ${owner} and hidden = ${sql.lit(hidden)} and trashed_at is null
       and parent ${sql.raw(where)} (select idlocal from hiding) limit ${sql.lit(LISTED)}`.execute(db)
-    for (const { idlocal } of rows) say(formatFid({ owner, idlocal }), what)
+    for (const { idlocal } of rows) report(formatFid({ owner, idlocal }), what)
   }
 }
 
-async function verifyCounts(db: Db, owner: string, say: Say): Promise<void> {
+async function verifyCounts(db: Db, owner: string, report: Say): Promise<void> {
   const { rows } = await sql<{ place: number; filetype: string; counted: number; files: number }>`
     select place, filetype, sum(counted) as counted, sum(files) as files from (
       select place, filetype, files as counted, 0 as files from file_counts where owner = ${owner}
@@ -83,13 +83,13 @@ async function verifyCounts(db: Db, owner: string, say: Say): Promise<void> {
     db,
   )
   for (const { place, filetype, counted, files } of rows)
-    say(
+    report(
       place >= 0 ? formatFid({ owner, idlocal: place }) : null,
       `${owner}: ${counted} files of type ${filetype} are counted in place ${place}, expected ${files}`,
     )
 }
 
-async function verifyShared(db: Db, owner: string, say: Say): Promise<void> {
+async function verifyShared(db: Db, owner: string, report: Say): Promise<void> {
   const { rows } = await sql<{ idlocal: number }>`select c.idlocal from collaborators c join files f
       on f.owner = c.owner and f.idlocal = c.idlocal
     where c.owner = ${owner} and (c.parent <> f.parent or c.filetype <> f.filetype or f.shared = 0
@@ -98,5 +98,5 @@ async function verifyShared(db: Db, owner: string, say: Say): Promise<void> {
       or (f.trashed_at is null and c.hidden <> f.hidden))
     limit ${sql.lit(LISTED)}`.execute(db)
   for (const { idlocal } of rows)
-    say(formatFid({ owner, idlocal }), 'lists of shared files show it as it was before')
+    report(formatFid({ owner, idlocal }), 'lists of shared files show it as it was before')
 }
