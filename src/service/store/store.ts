@@ -1,3 +1,4 @@
+// Opens the store: the layer that holds all SQL, and no business rules.
 import { Problem } from '../../contract/errors.ts'
 import { defaultLimits, type Limits } from '../../contract/limits.ts'
 import { AccountReader, AccountWriter } from './aggregates/accounts.ts'
@@ -67,7 +68,7 @@ export interface Writers {
   audit: AuditWriter
 }
 
-/** The storage layer: all SQL, no business rules. */
+/** Transactions on the database, and the blobs that its rows refer to. */
 export interface Store {
   readonly engine: Engine
   readonly blobs: Blobs
@@ -75,32 +76,32 @@ export interface Store {
   /** Runs reads on one consistent snapshot. */
   read<T>(work: (readers: Readers) => Promise<T>): Promise<T>
   /**
-   * One durable transaction. `owners`: the users whose rows `work` changes, or reads to decide on a change. `work` may
-   * run more than once: no side effects outside the store.
+   * Runs one durable transaction. `owners`: users whose rows `work` changes, or reads to decide on a change.
+   * `work` may run again after a conflict, so it must have no side effects outside the store.
    */
   write<T>(
     owners: readonly string[],
     work: (writers: Writers) => Promise<T>,
     options?: WriteOptions,
   ): Promise<T>
-  /** The stored result of a write that was applied; undefined if it is new. */
+  /** Returns the stored result of a write that was already applied; undefined for a new write. */
   applied<T>(key: WriteKey): Promise<T | undefined>
-  /** A write that applies once per idempotency key. The result of `work` must be JSON. */
+  /** Runs a write once per idempotency key. The result of `work` must be JSON. */
   writeOnce<T>(key: WriteKey, work: (writers: Writers) => Promise<T>, options?: OnceOptions<T>): Promise<T>
-  /** The store whose writes last: the same one, unless this is one without commit. */
+  /** The store whose writes are committed: this one, unless it comes from `withoutCommit`. */
   lasting: Store
-  /** The store for requests on one owner's files, which may use only part of the connections. */
+  /** Returns a store for requests on one owner's files, limited to part of the connections. */
   for(owner: string): Store
-  /** The same store, whose changes are those of somebody: the audit log says so. What is not given stays. */
+  /** Returns a store that records `actor` in the audit log. Fields missing in `actor` keep their values. */
   by(actor: Actor): Store
-  /** Calls `listener` with each event of the audit log, once it is stored. */
+  /** Calls `listener` with each event of the audit log, after it is committed. */
   onAudit(listener: (row: AuditRow) => void): void
   readonly quotas: Quotas
-  /** Calls `listener` after a transaction has added a job that is due. */
+  /** Calls `listener` after a transaction that added a job which is due now. */
   onJob(listener: () => void): void
   /**
-   * Deletes expired versions and idempotency keys, and blobs unreferenced for `grace` ms (default: a day). Each step is
-   * right whoever else sweeps. `mayGoOn` throws to stop between two steps.
+   * Deletes expired versions, drafts, audit events and idempotency keys, and blobs unreferenced for `grace`
+   * ms (default: a day). Several servers may sweep at once. Between two steps, `mayGoOn` may throw to stop.
    */
   sweep(grace?: number, mayGoOn?: () => Promise<void>): Promise<void>
   close(): Promise<void>
@@ -112,15 +113,15 @@ export interface StoreOptions {
   limits?: Limits
   /** Maximum number of pages of a SQLite database, for tests of a full disk. */
   maxPages?: number
-  /** Where bytes are: `sql`, `file:DIR` or `s3://…`. Default: where they are now. */
+  /** Where new blobs are stored: `sql`, `file:DIR` or `s3://…`. Default: the current location. */
   blobs?: string
-  /** Has the credentials of S3. Default: the environment of the process. */
+  /** Environment variables with the credentials of S3. Default: those of the process. */
   environment?: Record<string, string | undefined>
-  /** Bytes up to this size are kept with their row, for tests that store all bytes in `blobs`. */
+  /** Maximum size of an object stored in its row, in bytes. For tests that store all of them outside. */
   inRow?: number
-  /** Files that learn at once whether their folder is in the trash, for tests of what happens until they do. */
+  /** Maximum number of files updated in the request that trashes their folder. For tests of the later job. */
   toldAtOnce?: number
-  /** Nothing may be changed: a database that needs an update is refused. */
+  /** Changes nothing: throws `conflict` for a database that needs migrations. */
   isDry?: boolean
 }
 
@@ -150,7 +151,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   })
 }
 
-/** Updates the tables of a database, or says what is missing. Returns the names of the migrations. */
+/** Applies the missing migrations, or with `isDry` only finds them. Returns their names. */
 export async function migrateDatabase(options: StoreOptions): Promise<string[]> {
   const engine = await engineFor(options)
   try {
@@ -160,7 +161,7 @@ export async function migrateDatabase(options: StoreOptions): Promise<string[]> 
   }
 }
 
-/** A store whose writes are done and rolled back: what they check is checked, and nothing changes. */
+/** Returns a store that runs every write with all its checks, and then rolls it back. */
 export function withoutCommit(store: Store): Store {
   const dry: Store = {
     ...store,
@@ -191,9 +192,9 @@ export function withoutCommit(store: Store): Store {
   return dry
 }
 
-/** What all lanes of a store have in common. */
+/** State shared by all stores of one engine. */
 interface Shared {
-  /** Uploads that are under way. */
+  /** Uploads in progress. */
   claims: Set<Claim>
   places: Places
   inRow?: number
@@ -313,7 +314,7 @@ function storeOn(
     },
     sweep,
     close: () => engine.close(),
-    // Set below: a getter would slow down each write, which has a store of its own.
+    // Set below: a getter would slow down every write, which has its own store.
     lasting: undefined as never,
   }
   store.lasting = store
@@ -324,7 +325,7 @@ function fileOf(database: string): string {
   return database.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')
 }
 
-/** The path of a folder next to a database file; undefined for databases in memory and on PostgreSQL. */
+/** Returns the path of a folder next to a SQLite file; undefined in memory and for PostgreSQL. */
 export function besideDatabase(database: string, suffix: string): string | undefined {
   if (!database.startsWith('sqlite:') || fileOf(database) === ':memory:') return undefined
   return `${fileOf(database)}-${suffix}`
@@ -339,7 +340,7 @@ async function engineFor({ database, maxPages, limits = defaultLimits }: StoreOp
     const { postgresEngine } = await import('./engines/postgres.ts')
     return postgresEngine(database, limits)
   }
-  // It can be the content of a file with a password: only a scheme is shown.
+  // `database` may hold a password read from a file: show only its scheme.
   const [scheme] = /^[a-z][a-z0-9+]{0,19}:(?=\/\/)/i.exec(database) ?? []
   throw new Problem('usage', `--database: not a database${scheme ? `: ${scheme}…` : ''}`, {
     hint: 'Give sqlite:FILE or postgres://user:password@host/name',
