@@ -1,3 +1,4 @@
+// Reads and writes grids: columns, slices and tail rows.
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import type { Bounds } from '../../../ingest/index.ts'
@@ -13,21 +14,21 @@ export type GridRow = Selectable<Schema['grids']>
 export type ColumnRow = Selectable<Schema['columns']>
 export type TailRow = Selectable<Schema['tail']>
 
-/** A slice: a run of rows of one column, stored as a blob of compressed JSON text. */
+/** A slice: consecutive rows of one column, stored as a blob of compressed JSON. */
 export interface SliceRef {
   seq: number
   rows: number
   bytes: number
   blob: BlobRef
-  /** Of its values; undefined if it was stored before they were kept. */
+  /** Lowest value, highest value and number of nulls; undefined for old slices without them. */
   bounds?: Bounds
-  /** Whether slices of the same rows end where it does (ingest/values/slice-ends.ts). */
+  /** Whether the slices of other columns end at the same row (ingest/values/slice-ends.ts). */
   ended?: boolean
 }
 
 type SomeSlices = SelectQueryBuilder<Schema, 'slices', object>
 
-/** A grid, and the epoch that a change of it belongs to: the next one, or the present one if nothing is lost. */
+/** A grid, and the epoch of a change to it: the current one if no data is lost, otherwise the next. */
 export interface Epoch {
   owner: string
   idlocal: number
@@ -87,17 +88,17 @@ export function rowOf({
 /** Rows per statement: engines limit the number of parameters. */
 const BATCH_ROWS = 2000
 
-/** Identifies the data of a grid, within one version of the file. */
+/** Returns a fingerprint of a grid's data, unique within one version of the file. */
 export function stateOfGrid({ layout, row_count, tail_seq }: GridRow): string {
   return `${layout}.${row_count}.${tail_seq}`
 }
 
-/** Whether another change than `by` holds a grid. */
+/** Returns whether a change other than `by` holds the layout lock of a grid. */
 export function isHeld({ held_by, held_until }: GridRow, by?: string): boolean {
   return held_until > Date.now() && held_by !== by
 }
 
-/** Adds a value to a list of a map. */
+/** Appends a value to the list under a key. */
 function gather<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   const list = lists.get(key)
   if (list) list.push(value)
@@ -108,10 +109,10 @@ function* inBatches<T>(all: readonly T[]): Generator<T[]> {
   for (let k = 0; k < all.length; k += BATCH_ROWS) yield all.slice(k, k + BATCH_ROWS)
 }
 
-/** Lost columns that are remembered of a grid. */
+/** Maximum number of removed columns remembered per grid. */
 const MAX_LOST = 1000
 
-/** Columns of grids, their slices, and the tail (rows appended since the last fold). */
+/** Reads columns of grids, their slices, and the tail: appended rows that are not yet flushed to slices. */
 export class GridReader {
   constructor(protected readonly db: Db) {}
 
@@ -126,7 +127,7 @@ export class GridReader {
     return row
   }
 
-  /** How many rows and columns grids of an owner have. */
+  /** Lists the numbers of rows and columns of several grids of one owner. */
   async shapes(
     owner: string,
     idlocals: readonly number[],
@@ -139,7 +140,7 @@ export class GridReader {
         .where('owner', '=', owner)
         .where('idlocal', 'in', batch)
         .execute()
-      // One letter for each column.
+      // `types` has one letter per column.
       result.push(
         ...rows.map(({ idlocal, row_count, types }) => ({ idlocal, rows: row_count, columns: types.length })),
       )
@@ -147,7 +148,7 @@ export class GridReader {
     return result
   }
 
-  /** In column order. */
+  /** Lists the columns of a grid, in column order. */
   columns(owner: string, idlocal: number): Promise<ColumnRow[]> {
     return this.db
       .selectFrom('columns')
@@ -158,7 +159,7 @@ export class GridReader {
       .execute()
   }
 
-  /** Columns that are gone and that plots may refer to. */
+  /** Lists removed columns that plots may still refer to. */
   lost(owner: string, idlocal: number): Promise<{ uid: string; name: string }[]> {
     return this.db
       .selectFrom('lost_columns')
@@ -178,7 +179,7 @@ export class GridReader {
     return Number(count)
   }
 
-  /** Slices by column uid, in row order, of `uids` or of all columns; only the `first` ones of each if given. */
+  /** Lists slices by column uid, in row order: of all columns or `uids`, and only the `first` of each. */
   async slices(
     owner: string,
     idlocal: number,
@@ -199,7 +200,7 @@ export class GridReader {
     return byColumn
   }
 
-  /** The rows that are not in a slice yet. Throws `damaged` if a checksum does not match. */
+  /** Loads the rows that are not yet in slices. Throws `damaged` if a checksum does not match. */
   async tail(owner: string, idlocal: number): Promise<TailRow[]> {
     const rows = await this.db
       .selectFrom('tail')
@@ -243,7 +244,7 @@ export class GridWriter extends GridReader {
       .execute()
   }
 
-  /** Holds a grid until a time, unless another change holds it now. Returns whether it is held. */
+  /** Takes or renews the layout lock of a grid until `until`. Returns false if another change holds it. */
   async hold(owner: string, idlocal: number, held_by: string, now: number, until: number): Promise<boolean> {
     const { numUpdatedRows } = await this.db
       .updateTable('grids')
@@ -264,7 +265,7 @@ export class GridWriter extends GridReader {
     await this.appended(owner, idlocal, fields)
   }
 
-  /** Like `change`, after rows were appended whose owner has room for them. */
+  /** Like `change`, but without a quota check: an append has already checked it. */
   async appended(owner: string, idlocal: number, fields: Partial<GridRow>): Promise<void> {
     await this.db
       .updateTable('grids')
@@ -284,7 +285,7 @@ export class GridWriter extends GridReader {
     }
   }
 
-  /** Changes a column. Its name and position in earlier epochs stay known. */
+  /** Changes a column. Earlier epochs keep its name and position. */
   async changeColumn(
     { owner, idlocal, epoch }: Epoch,
     uid: string,
@@ -312,7 +313,7 @@ export class GridWriter extends GridReader {
       .execute()
   }
 
-  /** Changes several columns. Columns that get the same values are changed together. */
+  /** Changes several columns, with one statement per set of equal values. */
   async changeColumns(
     owner: string,
     idlocal: number,
@@ -335,7 +336,7 @@ export class GridWriter extends GridReader {
     }
   }
 
-  /** Remembers the names of columns that are removed: the last `MAX_LOST` of a grid. */
+  /** Remembers the names of removed columns, up to a maximum per grid. */
   async addLost(
     owner: string,
     idlocal: number,
@@ -368,7 +369,7 @@ export class GridWriter extends GridReader {
         .execute()
   }
 
-  /** Removes columns with their slices. Earlier epochs keep them. */
+  /** Removes columns and their slices. Earlier epochs keep them. */
   async removeColumns({ owner, idlocal, epoch }: Epoch, uids: readonly string[]): Promise<void> {
     for (let k = 0; k < uids.length; k += BATCH_ROWS) {
       await breathe()
@@ -386,7 +387,7 @@ export class GridWriter extends GridReader {
     }
   }
 
-  /** Adds slices whose blobs are stored. Throws `overloaded` if a blob has been collected meanwhile. */
+  /** Adds slices whose blobs are stored. Throws `overloaded` if a blob was collected in the meantime. */
   async addSlices({ owner, idlocal, epoch }: Epoch, slices: (SliceRef & { uid: string })[]): Promise<void> {
     await this.usage.grow(owner, { bytes: slices.reduce((sum, { bytes }) => sum + bytes, 0) })
     await this.referTo(owner, slices)
@@ -399,7 +400,7 @@ export class GridWriter extends GridReader {
     }
   }
 
-  /** Makes the blobs of slices what rows of an owner refer to. Throws `overloaded` if one has been collected meanwhile. */
+  /** Adds references from an owner to the blobs of slices. Throws `overloaded` if one was collected. */
   referTo(owner: string, slices: readonly SliceRef[]): Promise<void> {
     return refer(
       this.db,
@@ -408,7 +409,7 @@ export class GridWriter extends GridReader {
     )
   }
 
-  /** Removes the slices of columns, of each from `seq` on. Earlier epochs keep them. */
+  /** Removes the slices of each column from `seq` on. Earlier epochs keep them. */
   async removeSlices(gridEpoch: Epoch, firstRemoved: readonly { uid: string; seq: number }[]): Promise<void> {
     const uidsBySeq = new Map<number, string[]>()
     for (const { uid, seq } of firstRemoved) gather(uidsBySeq, seq, uid)
@@ -429,8 +430,8 @@ export class GridWriter extends GridReader {
   }
 
   /**
-   * Makes `slices` those of a column that has `before`, whose blobs are stored. Slices that are the same at the same
-   * place stay as they are.
+   * Replaces the slices `before` of a column by `slices`, whose blobs are stored. Slices that are equal at
+   * the same position stay unchanged.
    */
   async replaceSlices(
     gridEpoch: Epoch,
@@ -444,7 +445,7 @@ export class GridWriter extends GridReader {
     let first = 0
     while (first < common && isSame(first)) first++
     let end = common
-    // Where the number of slices is the same, those behind a change can be kept as well.
+    // With the same number of slices, those after the change can stay, too.
     if (before.length === slices.length) while (end > first && isSame(end - 1)) end--
     else end = Math.max(before.length, slices.length)
     if (first === end) return
@@ -465,7 +466,10 @@ export class GridWriter extends GridReader {
     )
   }
 
-  /** Keeps slices for the epochs before this one. Blobs of others are kept for a while: readers may still be using them. */
+  /**
+   * Keeps slices for earlier epochs. Blobs of slices added in this epoch become unreferenced; they are
+   * collected later, since readers may still use them.
+   */
   private async pastSlices(
     { owner, idlocal, epoch }: Epoch,
     filter: (slices: SomeSlices) => SomeSlices,
@@ -481,7 +485,7 @@ export class GridWriter extends GridReader {
     await letGo(this.db, owner, slices.where('since', '>=', epoch).select('hash'))
   }
 
-  /** Keeps the names and positions of columns for the epochs before this one. */
+  /** Keeps the names and positions of columns for earlier epochs. */
   private async pastColumns({ owner, idlocal, epoch }: Epoch, uids: readonly string[]): Promise<void> {
     await this.db
       .insertInto('past_columns')
@@ -515,7 +519,7 @@ export class GridWriter extends GridReader {
       .execute()
   }
 
-  /** Copies all columns, or those of `uids`, to another file. Slices never change, so they are shared. */
+  /** Copies all columns, or only `uids`, to another file. Slices are immutable, so both files share them. */
   async copy(
     from: { owner: string; idlocal: number },
     to: { owner: string; idlocal: number },
@@ -523,7 +527,7 @@ export class GridWriter extends GridReader {
   ): Promise<void> {
     const sourceColumns = await this.columns(from.owner, from.idlocal)
     const columns = sourceColumns.filter(({ uid }) => !uids || uids.includes(uid))
-    // Count only the copied columns: others may be longer.
+    // Count only copied columns: others may be longer.
     const row_count = Math.max(0, ...columns.map(({ rows }) => rows))
     const ragged = columns.some(({ rows }) => rows !== row_count) ? 1 : 0
     const types = encodeTypes(columns.map(({ type }) => type))

@@ -1,3 +1,4 @@
+// Reads and writes collaborators, teams and stars.
 import { randomBytes } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { Key } from '../schema/keys.ts'
@@ -15,10 +16,10 @@ export interface Grant {
   may_write: MayWrite
 }
 
-/** A name that files are shared with: of a user, their e-mail address, or a team that they are in. */
+/** A grantee of shared files: a user, an e-mail address or a team. */
 export type Name = Pick<CollaboratorRow, 'kind' | 'name'>
 
-/** Collaborators, teams, stars. */
+/** Reads collaborators, teams and stars. */
 export class SharingReader {
   private names: { username: string; names: Name[] } | undefined
 
@@ -37,8 +38,8 @@ export class SharingReader {
   }
 
   /**
-   * The grants of `username` on these files, by owner: by username, by e-mail address or as a team member. Grants to
-   * an e-mail address are not converted: the sharer must not learn whose address it is.
+   * Loads the grants of `username` on these files, by owner: to the user, their e-mail address or their
+   * teams. Grants to an e-mail address stay as they are: the sharer must not learn who uses it.
    */
   async grantsOn(
     username: string,
@@ -78,7 +79,10 @@ export class SharingReader {
       )
   }
 
-  /** The names that files are shared with a user under. Read once: a reader has one snapshot. */
+  /**
+   * Lists the grantees that stand for a user: username, e-mail address, teams. Cached: a reader has one
+   * snapshot.
+   */
   async namesOf(username: string): Promise<Name[]> {
     if (this.names?.username === username) return this.names.names
     const { rows } = await sql<Name>`select 'email' as kind, email as name from users
@@ -90,8 +94,8 @@ export class SharingReader {
   }
 
   /**
-   * Files that others have shared with `username`, ordered by id. `marked`: owners of which folders have to be asked
-   * what is in the trash.
+   * Lists files that others have shared with `username`, ordered by id. `marked`: owners with dirty folders,
+   * whose files may have an outdated `hidden`; the caller checks the folders of those files.
    */
   async sharedWith(
     username: string,
@@ -112,7 +116,7 @@ export class SharingReader {
     return rows.map(asFile)
   }
 
-  /** Files that `username` has starred, ordered by id. Does not check read access. */
+  /** Lists files that `username` has starred, ordered by id. Does not check read access. */
   async starredBy(
     username: string,
     marked: ReadonlySet<string>,
@@ -141,7 +145,7 @@ export class SharingReader {
     return this.db.selectFrom('teams').selectAll().where('name_key', '=', key).executeTakeFirst()
   }
 
-  /** Teams `username` owns or is a member of. */
+  /** Lists teams that `username` owns or is a member of. */
   teamsOf(username: string): Promise<TeamRow[]> {
     return this.db
       .selectFrom('teams')
@@ -197,13 +201,13 @@ export class SharingWriter extends SharingReader {
       .execute()
   }
 
-  /** Who has a grant, as people know them. */
+  /** Describes a grantee for the audit log; a team as owner/name. */
   private async named(kind: CollaboratorRow['kind'], name: string): Promise<Record<string, string>> {
     const team = kind === 'team' ? await this.team(name) : undefined
     return { [kind]: team ? `${team.owner}/${team.name}` : name }
   }
 
-  /** Notes that a file has stars or is shared. It may go on saying so when it has none any more. */
+  /** Marks a file as starred or shared. The flag may stay set after the last star or grant is removed. */
   private async note(field: 'starred' | 'shared', owner: string, idlocal: number): Promise<void> {
     await this.db
       .updateTable('files')
@@ -254,7 +258,7 @@ export class SharingWriter extends SharingReader {
       .execute()
   }
 
-  /** Adds a team. Its key is random: what a team of the name had before it was deleted is not shared with it. */
+  /** Adds a team. Its random key keeps files shared with a deleted team of that name from the new one. */
   async addTeam(name: string, owner: string): Promise<TeamRow> {
     await new AccountWriter(this.db, this.journal).assertUser(owner)
     const row = {
@@ -306,14 +310,14 @@ export class SharingWriter extends SharingReader {
   }
 }
 
-/** Whether a file is in no folder of the trash; of some owners it is not known. */
+/** SQL: the file is not below a trashed folder. Files of `marked` owners always pass. */
 function isShown(marked: ReadonlySet<string>, table = '') {
   const hidden = sql.ref(`${table}hidden`)
   if (marked.size === 0) return sql`${hidden} = 0`
   return sql`(${hidden} = 0 or ${sql.ref(`${table}owner`)} in (${sql.join([...marked])}))`
 }
 
-/** What comes after a file in the order of ids. */
+/** SQL: files after this one in id order. */
 function beyond(after: Key | undefined, table = '') {
   if (!after) return sql``
   return sql` and (${sql.ref(`${table}owner`)}, ${sql.ref(`${table}idlocal`)}) > (${after.owner}, ${after.idlocal})`

@@ -1,13 +1,14 @@
+// Compresses and stores the JSON of slices, and reads it back.
 import { type Bounds, boundsOf } from '../../../ingest/index.ts'
 import { breathe } from '../../../json/index.ts'
 import type { BlobReader, Blobs, Claim } from '../objects/blobs.ts'
 import { compress, decompress, type StreamPiece } from '../objects/codec.ts'
 import type { SliceRef } from './grids.ts'
 
-/** Slices read ahead of the one that is being used. */
+/** Number of slices loaded ahead of the current one. */
 const READ_AHEAD = 3
 
-/** Stores a text as a compressed blob. The caller sets `seq`. */
+/** Compresses data and stores it as a blob. The caller sets `seq`. */
 export async function storeText(
   blobs: Blobs,
   owner: string,
@@ -17,14 +18,14 @@ export async function storeText(
   return { seq: 0, rows, bytes: text.length, blob: await blobs.put(owner, await compress(text)) }
 }
 
-/** Texts compressed at once. */
+/** Maximum number of slices compressed at once. */
 const PACKED_AT_ONCE = 64
 
-/** Size and number of the texts that are best stored together. */
+/** Size and number of slices that callers should store together. */
 export const TOGETHER_BYTES = 4 * 1024 * 1024
 export const TOGETHER = 1000
 
-/** Values that become a slice. Without `bounds`, they are found in the text. */
+/** A slice to store. Missing `bounds` are computed from `text`, its column JSON. */
 export interface SliceText {
   rows: number
   text: Buffer
@@ -66,11 +67,12 @@ export async function storeSlices(
   }))
 }
 
+/** Loads a blob and decompresses it. */
 export async function loadText(blobs: BlobReader, slice: Pick<SliceRef, 'blob' | 'bytes'>): Promise<Buffer> {
   return decompress(await blobs.get(slice.blob), slice.bytes)
 }
 
-/** Streams the texts of slices in order, reading a few ahead. */
+/** Streams the column JSON of slices in order, loading a few ahead. */
 export function readSlices(
   blobs: BlobReader,
   slices: readonly SliceRef[],
@@ -79,7 +81,7 @@ export function readSlices(
   return inOrder(slices, (slice) => loadText(blobs, slice), maxAhead)
 }
 
-/** Streams the blobs of slices in order, as they are stored. */
+/** Streams the compressed blobs of slices in order, loading a few ahead. */
 export function readPacked(blobs: BlobReader, slices: readonly SliceRef[]): AsyncGenerator<StreamPiece> {
   return inOrder(
     slices,
@@ -88,6 +90,7 @@ export function readPacked(blobs: BlobReader, slices: readonly SliceRef[]): Asyn
   )
 }
 
+/** Yields the loaded items in order, loading up to `maxAhead` at once. */
 async function* inOrder<T>(
   slices: readonly SliceRef[],
   load: (slice: SliceRef) => Promise<T>,
@@ -99,7 +102,7 @@ async function* inOrder<T>(
     for (let k = 0; k < slices.length; k++) {
       while (next < slices.length && loading.length < maxAhead) {
         const item = load(slices[next++])
-        // Prevent an unhandled rejection; the error is seen when the promise is awaited.
+        // Prevents an unhandled rejection; the error is thrown when the promise is awaited.
         item.catch(() => {})
         loading.push(item)
       }

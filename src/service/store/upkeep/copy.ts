@@ -1,3 +1,4 @@
+// Copies a database, from SQLite to PostgreSQL or back.
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
@@ -7,7 +8,10 @@ import type { Db, Schema } from '../schema/schema.ts'
 
 type Table = keyof Schema
 
-/** Tables with their keys, in the order in which they are copied: nobody can sign in before the last one. */
+/**
+ * Primary keys of all tables, in the order in which they are copied. `users` is last, so that nobody can sign
+ * in before the copy is complete.
+ */
 const keys = {
   files: ['owner', 'idlocal'],
   file_counts: ['owner', 'place', 'filetype'],
@@ -50,18 +54,18 @@ const keys = {
 
 const tables = Object.keys(keys) as Table[]
 
-/** The name under which a copy tells that it is under way. */
+/** Name of the secret that marks a running copy. */
 const RUN = 'copy'
 
-/** Rows, and bytes in them, that are written in one transaction. */
+/** Maximum number of rows, and of bytes in them, written in one transaction. */
 const ROWS = 500
 const BYTES = 8 * 1024 * 1024
 
 type Row = Record<string, unknown>
 
 /**
- * Copies all rows of a database, as they are at one moment, to another one without users. What an interrupted copy has
- * left there is removed first. Returns how many rows were copied. Bytes outside of the database stay where they are.
+ * Copies one snapshot of all rows of a database to one without users. Deletes what an interrupted copy left
+ * there. Returns the number of rows. Bytes outside the database are not copied.
  */
 export async function copyDatabase(
   from: Engine,
@@ -74,7 +78,7 @@ export async function copyDatabase(
     for (const table of tables) await db.deleteFrom(table).execute()
     await db.insertInto('secrets').values(run).execute()
   })
-  /** Another copy to the same database has removed what this one has copied. */
+  /** Throws if another copy to the same database has started, which deletes the rows of this one. */
   const assertAlone = async (db: Db): Promise<void> => {
     const row = await db.selectFrom('secrets').select('value').where('name', '=', RUN).executeTakeFirst()
     if (row?.value !== run.value)
@@ -115,7 +119,7 @@ export async function assertEmpty(engine: Engine): Promise<void> {
     })
 }
 
-/** All rows of a table in the order of its key. */
+/** Reads all rows of a table in key order, in batches. */
 async function* batches(db: Db, table: Table): AsyncGenerator<Row[]> {
   const columns = keys[table]
   const order = sql.join(columns.map((column) => sql.ref(column)))
@@ -134,7 +138,7 @@ async function* batches(db: Db, table: Table): AsyncGenerator<Row[]> {
   }
 }
 
-/** Rows in parts whose values fit into one statement. */
+/** Splits rows so that the values of each part fit into one statement. */
 function* parts(rows: readonly Row[]): Generator<Row[]> {
   const maxRows = Math.floor(20_000 / Object.keys(rows[0]).length)
   let part: Row[] = []

@@ -1,3 +1,4 @@
+// Moves all stored bytes to another location, while servers run.
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
@@ -8,26 +9,26 @@ import { STATES } from '../objects/states.ts'
 import type { Store } from '../store.ts'
 
 export interface MoveOptions {
-  /** Called after each object; the next one waits for it. */
+  /** Called after each object; the move continues when the promise resolves. */
   onMoved?: (bytes: number) => void | Promise<void>
-  /** Called with objects that cannot be read: they stay where they are. */
+  /** Called with objects that cannot be read. They are not moved. */
   onLost?: (owner: string, error: Problem) => void
-  /** How long other servers may go on storing bytes where they were, in ms. */
+  /** How long other servers may still store bytes at the former location, in ms. */
   settling?: number
-  /** Stops between two objects: another run goes on. */
+  /** Stops between two objects. Another run continues. */
   signal?: AbortSignal
 }
 
-/** Objects looked at together. */
+/** Objects read with one statement. */
 const BATCH_OBJECTS = 200
-/** Servers learn where new bytes go within less, in ms. */
+/** Time after which every server stores new bytes at the new location, in ms. */
 const SETTLING = 6_000
 
 type Row = { owner: string; key: string; hash: string; bytes: number }
 
 /**
- * Moves all bytes to another place, object by object, while servers serve. New bytes go there from now on. Returns how
- * many were moved. What is moved gets a new key; the old object ends, and is swept a day later.
+ * Moves all bytes to another location, object by object, while servers run. New bytes are stored there at
+ * once. Returns the number of moved objects. Each gets a new key; a sweep removes the old object a day later.
  */
 export async function moveBlobs(
   store: Store,
@@ -38,7 +39,7 @@ export async function moveBlobs(
   if (isCurrent) await store.places.check()
   const place = isCurrent ? (await store.places.current()).id : await store.places.use(to)
   let moved = 0
-  /** Keys that have moved, and their new ones: copies go on sharing. */
+  /** New keys of moved objects, by old key, so that copies keep sharing them. */
   const keys = new Map<string, Moved>()
   const unreadable = new Set<string>()
   for (const start = performance.now(); ; ) {
@@ -75,19 +76,19 @@ export async function moveBlobs(
       if (rows.length < BATCH_OBJECTS || !last) break
       after = last
     }
-    // Servers learn within seconds that new bytes go elsewhere.
+    // Servers learn within seconds where to store new bytes.
     if (remaining === 0 && (isCurrent || performance.now() - start >= settling)) return moved
     if (remaining === 0) await new Promise((resolve) => setTimeout(resolve, 500))
   }
 }
 
-/** What has become of a key. */
+/** New key of a moved object, and the owner whose name its bytes are stored under. */
 interface Moved {
   key: string
   home: string
 }
 
-/** Moves one object. Returns whether it was still there. */
+/** Moves one object. Returns false if it no longer exists. */
 async function moveOne(store: Store, row: Row, place: string, keys: Map<string, Moved>): Promise<boolean> {
   const { owner, key: before, hash } = row
   const moved = keys.get(before)
@@ -114,7 +115,7 @@ async function moveOne(store: Store, row: Row, place: string, keys: Map<string, 
     })
     if (place !== IN_DATABASE) await (await store.places.store(place)).put(key, bytes, hash)
   }
-  // With the home of the bytes: nobody removes them meanwhile.
+  // Also locks the home of the bytes, so that nobody removes them in the meantime.
   const home = moved?.home ?? owner
   const outcome = await store.engine.write([owner, home], async (db) => {
     const target = await db
@@ -123,7 +124,7 @@ async function moveOne(store: Store, row: Row, place: string, keys: Map<string, 
       .where('key', '=', key)
       .where('state', '=', moved ? STATES.live : STATES.writing)
       .executeTakeFirst()
-    // Those who had it before are gone, and the bytes with them: it is copied again.
+    // The moved copy was removed with its last owner: copy the bytes again.
     if (!target) return 'gone'
     const ended = await db
       .updateTable('objects')

@@ -1,18 +1,19 @@
+// Verifies folder trees, and the copies of their state in files, counts and grants.
 import { sql } from 'kysely'
 import { formatFid, ROOT } from '../../../contract/fid.ts'
 import { hidingFolders } from '../aggregates/counts.ts'
 import type { Db } from '../schema/schema.ts'
 import type { Store } from '../store.ts'
 
-/** A damage found: the file, or null for what is about an owner. */
+/** Reports damage of a file, or of an owner if `fid` is null. */
 export type Say = (fid: string | null, what: string) => void
 
-/** Damage of one kind that is listed, of each owner. */
+/** Maximum number of reports per kind of damage and owner. */
 const LISTED = 100
 
 /**
- * Verifies the folders of all users, each on one snapshot: no folder is in itself, each file is in a folder, lists show
- * what is not in the trash, and counts are those of files.
+ * Verifies the folder trees of all users, each on one snapshot: no folder contains itself, every folder
+ * exists, and `hidden`, counts and grants match the files.
  */
 export async function verifyTrees({ engine }: Store, report: Say): Promise<void> {
   const owners = await engine.read((db) =>
@@ -55,6 +56,7 @@ async function verifyFolders(db: Db, owner: string, report: Say): Promise<void> 
   for (const { idlocal } of orphaned.rows) report(formatFid({ owner, idlocal }), 'its folder is missing')
 }
 
+/** Verifies `hidden`. Skips owners with dirty folders, where it may be outdated. */
 async function verifyHidden(db: Db, owner: string, report: Say): Promise<void> {
   const marks = await db.selectFrom('marks').select('folder').where('owner', '=', owner).limit(1).execute()
   if (marks.length > 0) return
@@ -89,6 +91,7 @@ async function verifyCounts(db: Db, owner: string, report: Say): Promise<void> {
     )
 }
 
+/** Verifies the copies of file columns in grants, which lists of shared files read. */
 async function verifyShared(db: Db, owner: string, report: Say): Promise<void> {
   const { rows } = await sql<{ idlocal: number }>`select c.idlocal from collaborators c join files f
       on f.owner = c.owner and f.idlocal = c.idlocal

@@ -1,3 +1,4 @@
+// Verifies all stored data: checksums, counts, types and references.
 import { sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import { breathe, endOf, skipBlanks } from '../../../json/index.ts'
@@ -13,9 +14,9 @@ import type { Store } from '../store.ts'
 import { verifyReferences } from './verify-references.ts'
 import { verifyTrees } from './verify-trees.ts'
 
-/** A damage found by `verify`. */
+/** Damage found by verification. */
 export interface Damage {
-  /** The affected file; null if there is none. */
+  /** The affected file; null if the damage is not in one file. */
   fid: string | null
   what: string
 }
@@ -33,8 +34,8 @@ export interface Verified {
 const BATCH_ROWS = 200
 
 /**
- * Verifies all stored data: the engine's pages, folders, the checksums of all blobs and tail rows, and the consistency
- * of counts.
+ * Verifies all stored data: pages of the engine, folders, references, checksums of blobs and tail rows,
+ * counts and types.
  */
 export async function verify(store: Store): Promise<Verified> {
   const result: Verified = { files: 0, grids: 0, slices: 0, versions: 0, blobs: 0, bytes: 0, damage: [] }
@@ -87,14 +88,14 @@ async function verifyBlobs({ engine, blobs }: Store, result: Verified): Promise<
     )
     for (const row of rows) {
       after = row
-      // Nothing refers to others.
+      // No row refers to objects in other states.
       if (row.state !== STATES.live) continue
       result.blobs++
       try {
         result.bytes += (await blobs.get(row)).length
       } catch (error) {
         if (!(error instanceof Problem) || error.code !== 'damaged') throw error
-        // Not damaged, but collected meanwhile.
+        // Not damaged: it was collected in the meantime.
         if (!(await engine.read((db) => isNamed(db, row)))) continue
         damagedNames.add(nameOf(row))
       }
@@ -224,7 +225,7 @@ async function verifyGrid(
   let types = columns.map(({ type }) => type)
   for (const { body } of tail)
     types = combineTypes(types, decodeTypes(typesOfRows(Buffer.from(body), columns.length)))
-  // Grids of before dates were types are text where they could be dates.
+  // In grids stored before date types existed, dates are stored as text.
   const storedTypes = decodeTypes(grid.types)
   if (
     storedTypes.length !== types.length ||
@@ -235,11 +236,12 @@ async function verifyGrid(
     report('the types of the columns do not match their values')
 }
 
+/** Ignores a Problem; throws all other errors. */
 function damaged(error: unknown): undefined {
   if (!(error instanceof Problem)) throw error
 }
 
-/** Verifies that all versions of a file are whole: their figures, columns and slices. */
+/** Verifies that the figures, columns and slices of all versions of a file are complete. */
 async function verifyVersions(
   store: Store,
   { owner, idlocal, filetype, content_version }: FileRow,
@@ -280,7 +282,7 @@ async function verifyVersions(
       if (!isPast && (filetype === 'grid' || row.kept_at === null)) continue
       const { grid, tail, slices, columns } = await store.read(async ({ grids, versions }) => ({
         grid: isPast ? await grids.get(owner, idlocal) : undefined,
-        // Damage of appended rows is found with the grid.
+        // verifyGrid reports damaged tail rows.
         tail: isPast ? await grids.tail(owner, idlocal).catch(damaged) : [],
         slices: await versions.slicesIn(row),
         columns: await versions.columnsIn(row),
@@ -311,7 +313,7 @@ async function verifyVersions(
   }
 }
 
-/** The number of values in the text of a slice. */
+/** Counts the values in the JSON of a slice. */
 function count(text: Buffer): number {
   let values = 0
   for (let i = skipBlanks(text, 0); i < text.length; values++) {
