@@ -67,7 +67,7 @@ export class JobWriter extends JobReader {
       .execute()
   }
 
-  /** Adds a job. If it exists, moves its due time forward to `due`, but never back. */
+  /** Adds a job. If it exists, keeps the earlier due time. */
   async add(owner: string, kind: JobKind, key = '', due = Date.now()): Promise<void> {
     this.hasAdded ||= due <= Date.now()
     await this.db
@@ -116,7 +116,7 @@ export class JobWriter extends JobReader {
     await this.one(job, job.fence).set({ holder: null, held_until: 0, due }).executeTakeFirst()
   }
 
-  /** Updates a job, if its fencing token has not changed. */
+  /** Returns an UPDATE of a job, which has no effect if its fencing token has changed. */
   private one({ owner, kind, key }: JobRow, fence: number) {
     return this.db
       .updateTable('jobs')

@@ -1,3 +1,4 @@
+// Stores immutable blobs by owner and SHA-256, and collects unreferenced ones.
 import { randomBytes } from 'node:crypto'
 import { type Expression, sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
@@ -8,33 +9,33 @@ import type { Db } from '../schema/schema.ts'
 import { IN_DATABASE, type Places } from './places.ts'
 import { STATES } from './states.ts'
 
-/** Bytes of an owner, by their SHA-256. */
+/** Content of an owner, identified by its SHA-256. */
 export interface BlobRef {
   owner: string
   hash: string
-  /** Of bytes that nothing refers to yet: their key, or the bytes themselves, which are stored with the reference. */
+  /** For a blob without references: the key of its object, or its bytes, which `addBlobReferences` stores. */
   fresh?: { key: string } | { body: Buffer }
 }
 
 /**
- * Bytes of owners, addressed by their SHA-256. They are stored before the row that refers to them, never changed, and
- * verified at every read. What nothing refers to is collected later.
+ * Stores blobs by owner and SHA-256. A blob is stored before the row that refers to it, never changed, and
+ * verified at every read. Unreferenced blobs are collected later.
  */
 export interface Blobs extends BlobReader {
-  /** Stores bytes of an owner unless they are there. */
+  /** Stores bytes of an owner, unless they are already stored. */
   put(owner: string, bytes: Uint8Array): Promise<BlobRef>
-  /** The same for several, in few transactions. `claim`: of an upload that may be given up. */
+  /** Stores several blobs in few transactions. `claim`: an upload that may be aborted. */
   putAll(owner: string, all: readonly Uint8Array[], claim?: Claim): Promise<BlobRef[]>
-  /** Ends a claim. What it added is removed if `isGivenUp`, unless it is referred to. */
+  /** Ends a claim. With `isGivenUp`, removes the objects that it added, unless they are referenced. */
   release(claim: Claim, isGivenUp: boolean): Promise<void>
   /**
-   * Removes what nothing has referred to for `grace` ms, in batches, so that no transaction takes long. Returns how
-   * many were removed.
+   * Removes objects unreferenced for `grace` ms, in batches, so that no transaction takes long. Returns how
+   * many.
    */
   collect(grace?: number, now?: number): Promise<number>
 }
 
-/** The keys of an upload that is under way. */
+/** Keys of the objects of a running upload. */
 export interface Claim {
   owner: string
   keys: Set<string>
@@ -43,31 +44,31 @@ export interface Claim {
 export interface BlobReader {
   /** Returns the bytes. Throws `damaged` if they are missing or have changed. */
   get(ref: BlobRef): Promise<Buffer>
-  /** The same for several, by `nameOf`, with few queries. */
+  /** Returns several blobs, by `blobIdOf`, with few queries. */
   getAll(refs: readonly BlobRef[]): Promise<Map<string, Buffer>>
 }
 
-/** Identifies bytes among those of all owners. */
+/** Returns an id of a blob that is unique over all owners. */
 export function nameOf({ owner, hash }: BlobRef): string {
   return `${owner} ${hash}`
 }
 
 const PIECE = 256 * 1024
-/** Bytes up to this size are in the row of their object. */
+/** Maximum size of an object stored inline in its row, in bytes. */
 const MAX_INLINE_BYTES = 16 * 1024
-/** Bytes of all that are put together up to which they are stored with the row that refers to them. */
+/** Maximum total size of blobs that are stored only with their references, in bytes. */
 const CARRIED = 64 * 1024
-/** Minimum age of a collected object, in ms: younger ones may belong to a running upload or read. */
+/** Minimum age of a collected object, in ms: newer ones may belong to a running upload or read. */
 const GRACE_MS = 24 * 3600 * 1000
-/** Objects stored within this time count as new, in ms. */
+/** Age after which an object found by an upload is marked as new again, in ms. */
 const FRESH = 3600 * 1000
 
-/** Objects that are sent to a store, or read from it, at a time. */
+/** Maximum number of concurrent requests to an object store. */
 const AT_ONCE = 8
 
-/** Small objects are stored in their row, others in pieces in the database, or in a store outside of it. */
+/** Stores small objects in their row, larger ones in pieces in the database or in an object store. */
 export class StoredBlobs implements Blobs {
-  /** `claims`: those of this process. All lanes of a store share them. */
+  /** `claims`: running uploads of this process. */
   constructor(
     private readonly engine: Transactions,
     private readonly places: Places,
@@ -110,10 +111,10 @@ export class StoredBlobs implements Blobs {
   }
 
   /**
-   * Removes objects: their rows, and what is outside of the database after its row has ended. Such a row stays until the
-   * next sweep, which removes the bytes once more: a slow upload may have stored them after the row had ended.
-   * `homes`: where objects were first stored, so that of two owners who share one the last removes its bytes. Returns
-   * how many.
+   * Ends objects: removes their rows, and their bytes outside the database. The row of an external object
+   * stays until the next sweep, which removes the bytes again, since a slow upload may have stored them
+   * meanwhile. `homes`: owners who first stored the bytes; their lock makes the last of several sharing
+   * owners remove them. Returns the number of objects.
    */
   private async remove(
     owner: string,
@@ -138,7 +139,7 @@ export class StoredBlobs implements Blobs {
     return count
   }
 
-  /** Stores the bytes of an owner that are not there, in one transaction. */
+  /** Stores those blobs that are missing, in one transaction. */
   private async putSome(
     owner: string,
     missing: ReadonlyMap<string, Uint8Array>,
@@ -149,7 +150,7 @@ export class StoredBlobs implements Blobs {
     const insertRows = async (db: Db) => {
       const changed_at = Date.now()
       const stored = new Set(await liveAmong(db, owner, [...missing.keys()]))
-      // Those that nothing refers to now are kept as long as new ones.
+      // Keep unreferenced ones as long as new ones.
       if (stored.size > 0)
         await db
           .updateTable('objects')
@@ -165,7 +166,7 @@ export class StoredBlobs implements Blobs {
       const uploads: { key: string; bytes: Uint8Array; hash: string }[] = []
       for (const [hash, bytes] of missing) {
         if (stored.has(hash)) continue
-        // A key is never used twice: what was removed under it cannot be what is stored under it.
+        // Keys are never reused, so a late removal cannot delete a newer object.
         const key = randomBytes(12).toString('hex')
         refs.push({ owner, hash, fresh: { key } })
         claim?.keys.add(key)
@@ -189,7 +190,7 @@ export class StoredBlobs implements Blobs {
       if (pieces.length > 0) await db.insertInto('blob_pieces').values(pieces).execute()
       return { refs, uploads }
     }
-    // A row must last before bytes go where only the row knows of them.
+    // The row must be durable first: only it tells where the bytes are.
     const { refs, uploads } = store
       ? await this.engine.write([], insertRows, { repeatable: true })
       : await this.engine.writeDeferred(insertRows)
@@ -254,7 +255,7 @@ export class StoredBlobs implements Blobs {
           ),
         )
         const removable = ownerRows.filter(({ hash, state }) => state !== STATES.live || unused.has(hash))
-        // A few in each transaction: others wait.
+        // In small batches, so that others do not wait long.
         for (let k = 0; k < removable.length; k += REMOVED) {
           const batch = removable.slice(k, k + REMOVED)
           const homes = batch.map(({ home }) => home)
@@ -266,7 +267,7 @@ export class StoredBlobs implements Blobs {
     }
   }
 
-  /** Makes objects of running uploads count as new, however long the uploads take. */
+  /** Marks the objects of running uploads as new, so that they are not collected. */
   private async touch(changed_at: number): Promise<void> {
     for (const { owner, keys } of this.claims)
       for (let claimed = [...keys], k = 0; k < claimed.length; k += BATCH_ROWS) {
@@ -283,15 +284,15 @@ export class StoredBlobs implements Blobs {
   }
 }
 
-/** Bytes in a store outside of the database, and what they are named by `nameOf`. */
+/** An object outside the database. `name`: id of its blob. */
 interface Outside {
   name: string
   place: string
   key: string
 }
 
-/** Does `work` for all, a few at a time. */
-async function eachOf<T>(all: readonly T[], work: (worker: T) => Promise<void>): Promise<void> {
+/** Runs `work` for all items, a few at a time. */
+async function eachOf<T>(all: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   let next = 0
   const worker = async (): Promise<void> => {
     while (next < all.length) await work(all[next++])
@@ -302,7 +303,7 @@ async function eachOf<T>(all: readonly T[], work: (worker: T) => Promise<void>):
 /** Owners whose objects are read with one statement. */
 const OWNERS = 100
 
-/** Adds the bytes of objects to `found`, by `nameOf`; not verified. Returns those outside of the database. */
+/** Adds the bytes of objects to `bytesByName`, unverified. Returns those outside the database. */
 async function readObjects(
   db: Db,
   byOwner: ReadonlyMap<string, { hashes: ReadonlySet<string>; keys: ReadonlySet<string> }>,
@@ -368,7 +369,7 @@ async function readObjects(
   return external
 }
 
-/** Bytes as they were stored. Throws `damaged` unless they match their checksum. */
+/** Returns the bytes. Throws `damaged` unless they match their SHA-256. */
 function verified({ hash }: BlobRef, bytes: Buffer | undefined): Buffer {
   if (bytes && sha256(bytes) === hash) return bytes
   throw new Problem(
@@ -377,14 +378,14 @@ function verified({ hash }: BlobRef, bytes: Buffer | undefined): Buffer {
   )
 }
 
-/** Size of the texts that are read or written together, in bytes. */
+/** Size and number of blobs read or written together. */
 const BATCH_BYTES = 4 * 1024 * 1024
 const BATCH_BLOBS = 500
 const WRITTEN_BLOBS = 1000
 
-/** Reads blobs with few queries, if they are asked for in the order of `slices`. Each is kept until it is read. */
+/** Reads blobs in batches, if they are requested in the order of `slices`. Keeps each until its last read. */
 export class BatchedBlobs implements BlobReader {
-  /** By name: the batch that has it, and how often it is still going to be read. */
+  /** Per blob: the batch that loads it, and how many reads remain. */
   private readonly waiting = new Map<string, { batch: Promise<Map<string, Buffer>>; left: number }>()
   private next = 0
 
@@ -408,7 +409,7 @@ export class BatchedBlobs implements BlobReader {
     return this.blobs.getAll(refs)
   }
 
-  /** Reads the next slices: as many as fit, at least one. */
+  /** Loads the next slices: as many as fit into a batch, at least one. */
   private load(): void {
     const { slices } = this
     const refs = new Map<string, BlobRef>()
@@ -421,7 +422,7 @@ export class BatchedBlobs implements BlobReader {
       refs.set(nameOf(blob), blob)
     }
     const batch = this.blobs.getAll([...refs.values()])
-    // Prevent an unhandled rejection; the error is seen when the batch is awaited.
+    // Prevents an unhandled rejection; the error is thrown when the batch is awaited.
     batch.catch(() => {})
     for (const name of names) {
       const left = this.waiting.get(name)?.left ?? 0
@@ -430,14 +431,16 @@ export class BatchedBlobs implements BlobReader {
   }
 }
 
-/** Objects looked at in one transaction, and removed. */
+/** Objects read, and removed, in one transaction. */
 const BATCH_ROWS = 500
 const REMOVED = 50
 
-/** The tables whose rows refer to blobs of their owner. */
+/** Tables whose rows refer to blobs of their owner. */
 export const NAMING = ['slices', 'contents', 'past_slices', 'versions'] as const
 
-/** Those of these hashes that no file of the owner refers to. One statement: references move from table to table. */
+/**
+ * Returns the hashes that no row of the owner refers to. One statement, since references move between tables.
+ */
 async function unreferred(db: Db, owner: string, hashes: readonly string[]): Promise<string[]> {
   const unique = [...new Set(hashes)]
   if (unique.length === 0) return []
@@ -449,7 +452,7 @@ async function unreferred(db: Db, owner: string, hashes: readonly string[]): Pro
   return unique.filter((hash) => !referenced.has(hash))
 }
 
-/** Those of these hashes of an owner that are stored, with rows that may refer to them. */
+/** Returns those of these hashes for which the owner has a live object. */
 async function liveAmong(db: Db, owner: string, hashes: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('objects')
@@ -461,7 +464,7 @@ async function liveAmong(db: Db, owner: string, hashes: readonly string[]): Prom
   return rows.map(({ hash }) => hash)
 }
 
-/** Removes objects that were not changed since a time, unless something refers to them now. Under the lock of the owner. */
+/** Removes objects not changed since `before`, unless they are referenced. The caller locks the owner. */
 async function removeUnused(
   db: Db,
   owner: string,
@@ -495,20 +498,22 @@ async function removeUnused(
 
 interface Removed {
   count: number
-  /** Rows that have ended, whose bytes outside of the database are to be removed; `isOver`: with their rows. */
+  /**
+   * Ended objects whose bytes outside the database must be removed; `isOver`: then remove the row as well.
+   */
   ended: { place: string; key: string; isOver: boolean }[]
 }
 
 /**
- * Removes objects of an owner that are in one of these states, with their bytes in the database unless another owner
- * has them. Those outside of it only end.
+ * Ends objects of an owner in these states. Removes their rows, and their bytes in the database unless
+ * another owner shares them. Rows of external objects stay, as ended.
  */
 async function removeObjects(
   db: Db,
   owner: string,
   keys: readonly string[],
   states: readonly number[],
-  /** Only those that have not been changed since; those that had ended before. */
+  /** `before`: only objects not changed since then. `over`: keys of objects that had already ended. */
   {
     before = Number.MAX_SAFE_INTEGER,
     over = new Set<string>(),
@@ -559,8 +564,8 @@ async function removeObjects(
 }
 
 /**
- * Makes blobs what rows of an owner refer to, in the transaction that adds these rows. Those of another owner are shared.
- * Throws `overloaded` if one is gone: a sweep may have collected it if the clock jumped during an upload.
+ * Adds references from an owner to blobs, in the transaction that stores the referring rows. Shares blobs of
+ * other owners. Throws `overloaded` if one was collected, as after a jump of the clock during an upload.
  */
 export async function refer(db: Db, owner: string, refs: readonly BlobRef[]): Promise<void> {
   const byHash = new Map<string, BlobRef>()
@@ -637,7 +642,9 @@ async function referSome(db: Db, owner: string, refs: readonly BlobRef[]): Promi
     })
 }
 
-/** Gives blobs of an owner to another one as well. Returns their hashes. Both owners are locked. */
+/**
+ * Adds objects to `to` that share the bytes of `from`. Returns their hashes. The caller locks both owners.
+ */
 async function share(db: Db, from: string, to: string, hashes: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('objects')
@@ -655,7 +662,10 @@ async function share(db: Db, from: string, to: string, hashes: readonly string[]
   return rows.map(({ hash }) => hash)
 }
 
-/** Notes that rows of an owner refer to blobs no more: readers may still be using them for a while. */
+/**
+ * Marks blobs that may have lost their last reference. They are collected later, since readers may still use
+ * them.
+ */
 export async function letGo(db: Db, owner: string, hashes: Expression<{ hash: string }>): Promise<void> {
   await db
     .updateTable('objects')

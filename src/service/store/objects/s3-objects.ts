@@ -1,14 +1,15 @@
+// Object store in an S3 bucket.
 import { createHash, randomBytes } from 'node:crypto'
 import { Problem } from '../../../contract/errors.ts'
 import { traceHeaders } from '../../tracing/tracing.ts'
 import { type Environment, notAPlace, type ObjectStore } from './object-store.ts'
 
-/** Attempts of one request, and waits between them, in ms. */
+/** Waits before each retry of a request, in ms. */
 const WAITS = [100, 400, 1600]
-/** How long a request may take, in ms. */
+/** Timeout of one request, in ms. */
 const REQUEST_TIMEOUT_MS = 30_000
 
-/** A client that signs requests: that of aws4fetch. */
+/** The part of aws4fetch that is used: signs requests. */
 interface Signer {
   sign(
     url: string,
@@ -16,25 +17,26 @@ interface Signer {
   ): Promise<Request>
 }
 
-/** A failure that another attempt may cure. */
+/** A failure that a retry may solve. */
 class Passing extends Error {}
 
 /**
- * Bytes in a bucket of S3, or of what speaks it. Each PUT is signed over the SHA-256 of its bytes, so that the store
- * refuses what arrives damaged. A body that is cut off is continued with a range.
+ * Stores objects in a bucket of S3, or of a compatible service. PUT requests are signed with the SHA-256 of
+ * their bytes, so that the service refuses damaged ones. An interrupted download is resumed with a range
+ * request.
  */
 export class S3Objects implements ObjectStore {
   private constructor(
     private readonly signer: Signer,
-    /** The address of a key without the key. */
+    /** URL of an object, without its key. */
     private readonly base: string,
     private readonly bucket: string,
   ) {}
 
   /**
-   * `address`: `s3://bucket/prefix?endpoint=https://…&region=…&style=path`. Without an endpoint, that of AWS; `style` is
-   * `virtual` for it, otherwise `path`. Credentials are `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and
-   * `AWS_SESSION_TOKEN`.
+   * `address`: `s3://bucket/prefix?endpoint=https://…&region=…&style=path`. Defaults: the endpoint of AWS
+   * with style `virtual`, other endpoints with `path`. Credentials: `AWS_ACCESS_KEY_ID`,
+   * `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`.
    */
   static async open(address: string, environment: Environment): Promise<S3Objects> {
     const invalid = (why: string): Problem => notAPlace(address, why)
@@ -111,7 +113,7 @@ export class S3Objects implements ObjectStore {
         return
       }
       if (!response.ok) throw await this.failure(response)
-      // A store that knows no ranges sends all again.
+      // A service without range requests sends everything again.
       if (from > 0 && response.status !== 206) chunks.length = 0
       const length = Number(response.headers.get('content-length') ?? Number.NaN)
       if (response.status === 200 && !Number.isNaN(length)) size = length
@@ -154,7 +156,7 @@ export class S3Objects implements ObjectStore {
     return fetch(request, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS), redirect: 'manual' })
   }
 
-  /** Runs `work` again after failures that may pass. */
+  /** Runs `work`, and retries after transient failures. */
   private async tried(work: () => Promise<void>): Promise<void> {
     for (let attempt = 0; ; attempt++)
       try {
@@ -170,7 +172,7 @@ export class S3Objects implements ObjectStore {
       }
   }
 
-  /** The error of an answer: one that may pass, or a Problem with what to change. */
+  /** Returns the error of a response: a transient one, or a Problem with its fix. */
   private async failure(response: Response): Promise<Error> {
     const { status } = response
     const text = await this.text(response)
