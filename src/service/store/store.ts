@@ -101,9 +101,9 @@ export interface Store {
   onJob(listener: () => void): void
   /**
    * Deletes expired versions, drafts, audit events and idempotency keys, and blobs unreferenced for `grace`
-   * ms (default: a day). Several servers may sweep at once. Between two steps, `mayGoOn` may throw to stop.
+   * ms (default: a day). Several servers may sweep at once. Calls `throwIfStopped` between two steps.
    */
-  sweep(grace?: number, mayGoOn?: () => Promise<void>): Promise<void>
+  sweep(grace?: number, throwIfStopped?: () => Promise<void>): Promise<void>
   close(): Promise<void>
 }
 
@@ -271,17 +271,17 @@ function storeOn(
     for (const row of auditRows) shared.audited(row)
     return result
   }
-  const sweep: Store['sweep'] = async (grace, mayGoOn = async () => {}) => {
+  const sweep: Store['sweep'] = async (grace, throwIfStopped = async () => {}) => {
     for (const step of [
       () => expireKeys(engine),
       () => expireVersions(engine, limits),
       () => expireDrafts(engine, limits),
       () => expireAudit(engine, limits),
       () => blobs.collect(grace),
-      () => shared.places.measure(mayGoOn),
+      () => shared.places.measure(throwIfStopped),
       () => engine.maintain(),
     ]) {
-      await mayGoOn()
+      await throwIfStopped()
       await step()
     }
     await write([], ({ jobs }) => jobs.set('', 'sweep', '', Date.now() + SWEEP_EVERY))

@@ -20,7 +20,7 @@ type Counted = Pick<
   'parent' | 'filetype' | 'trashed_at' | 'hidden' | 'removed_at' | 'world_readable'
 >
 
-/** Returns the places that count a file: its folder, and one of PLACES. */
+/** Returns the places that count a file: its folder, and one of COUNT_PLACES. */
 function placesOf({ parent, trashed_at, hidden, removed_at }: Counted): number[] {
   if (removed_at !== null) return []
   if (trashed_at !== null) return [PLACES.trashed]

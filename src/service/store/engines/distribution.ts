@@ -155,7 +155,7 @@ async function assertTogether(db: Db): Promise<void> {
     )
 }
 
-/** Distribution of all tables. FIRST comes first, since the others follow it. */
+/** Distribution of all tables. COLOCATION_TABLE comes first: the others follow it. */
 const tables: Record<string, string> = { ...distribution, schema_migrations: 'everywhere' }
 
 /** Lists the tables that are not distributed. */

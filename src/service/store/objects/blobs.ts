@@ -26,8 +26,8 @@ export interface Blobs extends BlobReader {
   put(owner: string, bytes: Uint8Array): Promise<BlobRef>
   /** Stores several blobs in few transactions. `claim`: an upload that may be aborted. */
   putAll(owner: string, all: readonly Uint8Array[], claim?: Claim): Promise<BlobRef[]>
-  /** Ends a claim. With `isGivenUp`, removes the objects that it added, unless they are referenced. */
-  release(claim: Claim, isGivenUp: boolean): Promise<void>
+  /** Ends a claim. With `isAborted`, removes the objects that it added, unless they are referenced. */
+  release(claim: Claim, isAborted: boolean): Promise<void>
   /**
    * Removes objects unreferenced for `grace` ms, in batches, so that no transaction takes long. Returns how
    * many.
@@ -100,9 +100,9 @@ export class StoredBlobs implements Blobs {
     return hashes.map((hash) => refs.get(hash)!)
   }
 
-  async release(claim: Claim, isGivenUp: boolean): Promise<void> {
+  async release(claim: Claim, isAborted: boolean): Promise<void> {
     this.claims.delete(claim)
-    const keys = isGivenUp ? [...claim.keys] : []
+    const keys = isAborted ? [...claim.keys] : []
     claim.keys.clear()
     for (let k = 0; k < keys.length; k += REMOVED)
       await this.remove(claim.owner, [], (db) =>
@@ -123,7 +123,7 @@ export class StoredBlobs implements Blobs {
   ): Promise<number> {
     const { count, ended } = await this.engine.write([owner, ...homes], work, { frees: true })
     await eachOf(ended, async ({ place, key }) => (await this.places.store(place)).remove(key))
-    const finished = ended.flatMap(({ key, isOver }) => (isOver ? [key] : []))
+    const finished = ended.flatMap(({ key, removesRow }) => (removesRow ? [key] : []))
     if (finished.length > 0)
       await this.engine.write(
         [owner],
@@ -492,16 +492,16 @@ async function removeUnused(
   const keys = rows
     .filter(({ hash, state }) => state !== STATES.live || unused.has(hash))
     .map(({ key }) => key)
-  const over = new Set(rows.flatMap(({ key, state }) => (state === STATES.ended ? [key] : [])))
-  return removeObjects(db, owner, keys, [STATES.writing, STATES.live, STATES.ended], { before, over })
+  const endedBefore = new Set(rows.flatMap(({ key, state }) => (state === STATES.ended ? [key] : [])))
+  return removeObjects(db, owner, keys, [STATES.writing, STATES.live, STATES.ended], { before, endedBefore })
 }
 
 interface Removed {
   count: number
   /**
-   * Ended objects whose bytes outside the database must be removed; `isOver`: then remove the row as well.
+   * Ended objects whose bytes outside the database must be removed; `removesRow`: then also their rows.
    */
-  ended: { place: string; key: string; isOver: boolean }[]
+  ended: { place: string; key: string; removesRow: boolean }[]
 }
 
 /**
@@ -513,11 +513,11 @@ async function removeObjects(
   owner: string,
   keys: readonly string[],
   states: readonly number[],
-  /** `before`: only objects not changed since then. `over`: keys of objects that had already ended. */
+  /** `before`: only objects not changed since then. `endedBefore`: keys of objects that had already ended. */
   {
     before = Number.MAX_SAFE_INTEGER,
-    over = new Set<string>(),
-  }: { before?: number; over?: ReadonlySet<string> } = {},
+    endedBefore = new Set<string>(),
+  }: { before?: number; endedBefore?: ReadonlySet<string> } = {},
 ): Promise<Removed> {
   if (keys.length === 0) return { count: 0, ended: [] }
   const endedRows = await db
@@ -542,7 +542,7 @@ async function removeObjects(
   const unshared = endedRows.filter(({ key }) => !sharedKeys.has(key))
   const ended = unshared
     .filter(({ place }) => place !== '' && place !== IN_DATABASE)
-    .map(({ place, key }) => ({ place, key, isOver: over.has(key) }))
+    .map(({ place, key }) => ({ place, key, removesRow: endedBefore.has(key) }))
   const externalKeys = new Set(ended.map(({ key }) => key))
   await db
     .deleteFrom('objects')

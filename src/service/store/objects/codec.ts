@@ -6,7 +6,7 @@ import { Problem } from '../../../contract/errors.ts'
 /**
  * Encodings of a blob: the first byte is the method.
  *
- * PART is a Brotli stream (RFC 7932) without its start and end. Several of them between STREAM_START and
+ * FRAGMENT is a Brotli stream (RFC 7932) without its start and end. Several of them between STREAM_START and
  * STREAM_END are one valid stream, which is sent without decoding. This needs quality 1, which uses neither
  * earlier distances nor the static dictionary; `test/service/store/codec.test.ts` decodes such streams.
  * Quality 1 compresses 175 MB/s per core, deflate 125 MB/s; the result is 10% smaller.

@@ -241,11 +241,11 @@ export class Places {
     return new CountedObjects(await openObjectStore(address, this.environment), this.stats)
   }
 
-  /** Counts the objects per location, and stores the sums. `mayGoOn` may throw to stop between two steps. */
-  async measure(mayGoOn: () => Promise<void>): Promise<void> {
+  /** Counts the objects per location, and stores the sums. Calls `throwIfStopped` between two steps. */
+  async measure(throwIfStopped: () => Promise<void>): Promise<void> {
     const sums = new Map<string, { objects: number; bytes: number }>()
     for (let after: { owner: string; key: string } | undefined, isDone = false; !isDone; ) {
-      await mayGoOn()
+      await throwIfStopped()
       const rows = await this.engine.read((db) =>
         db
           .selectFrom('objects')

@@ -1,12 +1,13 @@
+// Writes references between files.
 import type { Selectable } from 'kysely'
 import type { Db, Schema } from './schema.ts'
 
 export type ReferenceRow = Selectable<Schema['references']>
 
-// A reference is two rows, written in one transaction: of the owner of the file that refers, and of the owner of the
-// file that it refers to.
+// A reference is two rows, written in one transaction: in `references` under the owner of the referring file,
+// and in `referencers` under the owner of the file it refers to.
 
-/** Adds references; those that are there already stay. */
+/** Adds references. Existing ones stay unchanged. */
 export async function addReferences(db: Db, rows: readonly ReferenceRow[]): Promise<void> {
   if (rows.length === 0) return
   await db
@@ -30,7 +31,7 @@ export async function addReferences(db: Db, rows: readonly ReferenceRow[]): Prom
       .execute()
 }
 
-/** Removes the second rows of references, all from files of one owner. */
+/** Deletes rows of `referencers`. All rows must be of one referring owner. */
 export async function removeReferencers(db: Db, rows: readonly ReferenceRow[]): Promise<void> {
   for (const [to, targetRows] of byTarget(rows))
     await db
@@ -42,7 +43,7 @@ export async function removeReferencers(db: Db, rows: readonly ReferenceRow[]): 
       .execute()
 }
 
-/** Removes the references from and to files of an owner; without `ids`, of all their files. */
+/** Deletes the references from and to files of an owner: of files `ids`, or of all. */
 export async function removeAllReferences(db: Db, owner: string, ids?: readonly number[]): Promise<void> {
   let from = db.deleteFrom('references').where('owner', '=', owner)
   let to = db.deleteFrom('referencers').where('owner', '=', owner)
