@@ -133,7 +133,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const missing = await migrate(engine, { isDry })
     if (isDry && missing.length > 0)
       throw new Problem('conflict', `the database must be updated first (${missing.join(', ')})`, {
-        hint: 'gridline admin migrate, gridline serve and commands without --dry-run update it.',
+        hint: 'Run gridline admin migrate, or a command without --dry-run.',
       })
     if (options.blobs !== undefined) await places.expect(options.blobs)
   } catch (error) {

@@ -471,7 +471,7 @@ export class AccountWriter extends AccountReader {
   /** Throws `unauthenticated` if the user was deleted or renamed while the request ran. */
   async assertUser(owner: string): Promise<void> {
     if (await this.user(owner)) return
-    throw new Problem('unauthenticated', `there is no user named ${owner} any more`)
+    throw new Problem('unauthenticated', `user ${owner} does not exist any more`)
   }
 
   async addSession(session: Insertable<Schema['sessions']>): Promise<void> {

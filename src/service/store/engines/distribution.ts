@@ -73,19 +73,19 @@ export interface Distributed {
  */
 export async function distribute(engine: Engine, limits: Limits, isDry = false): Promise<Distributed> {
   if (engine.name !== 'postgres')
-    throw new Problem('usage', 'only databases of PostgreSQL with Citus can be distributed', {
+    throw new Problem('usage', 'only PostgreSQL databases with Citus can be distributed', {
       hint: 'Give --database postgres://user:password@host/name',
     })
   const run = isDry ? engine.read : engine.migrate
   return run(async (db) => {
     if (!(await hasCitus(db)))
-      throw new Problem('invalid_request', 'the database has no extension citus', {
+      throw new Problem('invalid_request', 'the extension citus is not installed in the database', {
         hint: 'Run "create extension citus" in this database on every node, and add the nodes with citus_add_node. See docs/operating.md, Citus.',
       })
     const nodes = await nodesOf(db)
     if (nodes === 0)
-      throw new Problem('invalid_request', 'no node of the Citus cluster takes rows', {
-        hint: "Add workers with select citus_add_node('host', 5432), or let the coordinator take rows with citus_set_node_property. See docs/operating.md, Citus.",
+      throw new Problem('invalid_request', 'no node of the Citus cluster may hold rows', {
+        hint: "Add workers with select citus_add_node('host', 5432), or let the coordinator hold rows with citus_set_node_property. See docs/operating.md, Citus.",
       })
     const missing = await undistributed(db)
     await assertTogether(db)

@@ -35,8 +35,8 @@ const OWNER_SHARE = 0.5
  */
 export async function postgresEngine(url: string, limits: Limits): Promise<Engine> {
   if (!URL.canParse(url))
-    throw new Problem('usage', '--database: this is not a URL of PostgreSQL', {
-      hint: 'Give postgres://user:password@host:5432/name, with special characters of the password as %XX.',
+    throw new Problem('usage', '--database: not a PostgreSQL URL', {
+      hint: 'Give postgres://user:password@host:5432/name. Write special characters in the password as %XX.',
     })
   const { default: pg } = await import('pg')
   // pg returns int8 as text. Counts, ids and milliseconds fit in a number.

@@ -101,7 +101,7 @@ const MAGIC = 'SQLite format 3\0'
 function assertDatabase(file: string): void {
   const refuse = (what: string): Problem =>
     new Problem('usage', `--database sqlite:${file}: ${what}`, {
-      hint: 'Name a file of Gridline, or one that does not exist.',
+      hint: 'Give a Gridline database, or a file that does not exist yet.',
     })
   if (!statSync(file).isFile()) throw refuse('this is not a file')
   let first: Buffer
@@ -116,7 +116,7 @@ function assertDatabase(file: string): void {
   } catch (error) {
     throw refuse(`it cannot be read: ${REASONS[(error as NodeJS.ErrnoException).code ?? ''] ?? error}`)
   }
-  if (first.length > 0 && first.toString('latin1') !== MAGIC) throw refuse('this is not a database of SQLite')
+  if (first.length > 0 && first.toString('latin1') !== MAGIC) throw refuse('this is not a SQLite database')
 }
 
 /**
@@ -148,7 +148,7 @@ function notCreated(file: string, error: unknown): Problem {
     code === 'ENOSPC' ? 'disk_full' : 'failed',
     `${file} cannot be created: ${REASONS[code] ?? message}`,
     {
-      hint: 'Set GRIDLINE_HOME to a folder that you can write to, or name another --database.',
+      hint: 'Set GRIDLINE_HOME to a folder that you can write to, or give another --database.',
     },
   )
 }

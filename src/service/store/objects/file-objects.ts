@@ -75,7 +75,7 @@ export class FileObjects implements ObjectStore {
   private assertThere(): void {
     if (this.guarded === undefined || existsSync(this.pathOf(this.guarded))) return
     throw new Problem('overloaded', `${this.folder} has none of the bytes of this database (--blobs)`, {
-      hint: 'Bring back the folder in which they are, such as by mounting its disk.',
+      hint: 'Mount the disk with the folder that holds them.',
     })
   }
 

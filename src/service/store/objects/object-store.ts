@@ -33,7 +33,7 @@ export function wholeAddress(address: string): string {
     } catch (error) {
       throw notAPlace(address, (error as Error).message)
     }
-  if (path === '' || resolve(path) === '/') throw notAPlace(address, 'there is no folder in it')
+  if (path === '' || resolve(path) === '/') throw notAPlace(address, 'expected a folder after file:')
   return `file:${resolve(path)}`
 }
 

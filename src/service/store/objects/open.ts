@@ -13,5 +13,5 @@ export async function openObjectStore(address: string, environment: Environment)
     const { S3Objects } = await import('./s3-objects.ts')
     return S3Objects.open(address, environment)
   }
-  throw notAPlace(address, 'this is not a place for bytes')
+  throw notAPlace(address, 'not the address of an object store')
 }

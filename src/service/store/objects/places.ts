@@ -94,7 +94,7 @@ export class Places {
       'conflict',
       `${await this.address()} has none of the bytes of this database (--blobs)`,
       {
-        hint: 'Bring back the folder or bucket in which they are, such as by mounting it. If they are at another address now: gridline admin blobs relocate --to ADDRESS',
+        hint: 'Mount the folder or bucket that holds them. If its address has changed: gridline admin blobs relocate --to ADDRESS',
       },
     )
   }
@@ -108,8 +108,8 @@ export class Places {
     const store = await this.open(address)
     const { id } = await this.current()
     if (!store || id === IN_DATABASE)
-      throw new Problem('usage', 'only a folder or a bucket can be at another address', {
-        hint: 'To bring bytes elsewhere: gridline admin blobs move --to ADDRESS',
+      throw new Problem('usage', 'only the address of a folder or bucket can be changed', {
+        hint: 'To move bytes to another location: gridline admin blobs move --to ADDRESS',
       })
     if (!(await store.get(markerOf(id))))
       throw new Problem(
@@ -127,7 +127,7 @@ export class Places {
         .where('address', '=', address)
         .where('id', '!=', id)
         .executeTakeFirst()
-      if (taken) throw new Problem('conflict', `${address} is another place of this database`)
+      if (taken) throw new Problem('conflict', `${address} is already another location of this database`)
       await db.updateTable('blob_stores').set({ address }).where('id', '=', id).execute()
     })
     this.stores.delete(id)
@@ -288,7 +288,7 @@ export class Places {
     const row = await this.engine.read((db) =>
       db.selectFrom('blob_stores').select('address').where('id', '=', id).executeTakeFirst(),
     )
-    if (!row) throw new Problem('damaged', `bytes are in a place that the database does not know: ${id}`)
+    if (!row) throw new Problem('damaged', `bytes are in an unknown location: ${id}`)
     const store = await this.open(row.address).catch((error: unknown) => {
       // A setting missing on this server is not an error of the request.
       if (error instanceof Problem && error.code === 'usage')

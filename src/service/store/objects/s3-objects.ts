@@ -42,7 +42,7 @@ export class S3Objects implements ObjectStore {
     const invalid = (why: string): Problem => notAPlace(address, why)
     if (!URL.canParse(address) || !/^[a-z0-9][a-z0-9._-]+$/i.test(new URL(address).hostname))
       throw invalid(
-        'there is no name of a bucket after s3://, of at least two letters, digits, hyphens and dots',
+        'expected the name of a bucket after s3://: at least two letters, digits, hyphens or dots',
       )
     const url = new URL(address)
     const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment
@@ -52,7 +52,7 @@ export class S3Objects implements ObjectStore {
     }))
       if (!value)
         throw new Problem('usage', `--blobs ${address.replace(/\?.*$/s, '')}: ${name} is not set`, {
-          hint: `Set ${name}, or ${name}_FILE, to what the store gave you.`,
+          hint: `Set ${name}, or ${name}_FILE, to the credentials of the object store.`,
         })
     if (url.username || url.password)
       throw new Problem(
@@ -63,7 +63,7 @@ export class S3Objects implements ObjectStore {
     const endpoint = url.searchParams.get('endpoint') ?? environment.AWS_ENDPOINT_URL
     const style = url.searchParams.get('style') ?? (endpoint ? 'path' : 'virtual')
     if (style !== 'path' && style !== 'virtual') throw invalid(`style must be path or virtual, not ${style}`)
-    if (!/^[a-z0-9-]+$/.test(region)) throw invalid(`this is not a region: ${region}`)
+    if (!/^[a-z0-9-]+$/.test(region)) throw invalid(`not a region: ${region}`)
     if (endpoint !== undefined && !(URL.canParse(endpoint) && /^https?:\/\//i.test(endpoint)))
       throw invalid(`the endpoint must be a URL that starts with http:// or https://, not ${endpoint}`)
     const server = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`)
@@ -72,7 +72,7 @@ export class S3Objects implements ObjectStore {
     try {
       prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '')
     } catch {
-      throw invalid('% is not followed by two hexadecimal digits')
+      throw invalid('expected two hexadecimal digits after %')
     }
     if (style === 'virtual') server.hostname = `${bucket}.${server.hostname}`
     const path = [
@@ -138,7 +138,10 @@ export class S3Objects implements ObjectStore {
     const bytes = Buffer.from(key)
     await this.put(key, bytes, createHash('sha256').update(bytes).digest('hex'))
     if (!(await this.get(key))?.equals(bytes))
-      throw new Problem('overloaded', `the bucket ${this.bucket} does not return what it stores (--blobs)`)
+      throw new Problem(
+        'overloaded',
+        `the bucket ${this.bucket} does not return the bytes that were stored (--blobs)`,
+      )
     await this.remove(key)
   }
 
@@ -181,7 +184,7 @@ export class S3Objects implements ObjectStore {
       return this.wrong('the clock of this server differs from that of the store', 'Set the clock.')
     if (code === 'NoSuchBucket')
       return this.wrong('there is no such bucket', 'Create it, or correct --blobs.')
-    if (code === 'InvalidAccessKeyId') return this.wrong('the store does not know AWS_ACCESS_KEY_ID')
+    if (code === 'InvalidAccessKeyId') return this.wrong('the store rejects AWS_ACCESS_KEY_ID as unknown')
     if (code === 'SignatureDoesNotMatch')
       return this.wrong('AWS_SECRET_ACCESS_KEY is wrong, or the region of --blobs')
     if (status === 401 || status === 403)

@@ -114,7 +114,7 @@ export async function copyDatabase(
 export async function assertEmpty(engine: Engine): Promise<void> {
   const [user] = await engine.read((db) => db.selectFrom('users').select('owner').limit(1).execute())
   if (user)
-    throw new Problem('conflict', 'the database to copy to has users already', {
+    throw new Problem('conflict', 'the target database already has users', {
       hint: 'Give the address of a new, empty database with --to.',
     })
 }

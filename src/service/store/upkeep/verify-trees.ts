@@ -44,7 +44,7 @@ async function verifyFolders(db: Db, owner: string, report: Say): Promise<void> 
       path.add(at)
       at = parents.get(at)!
     }
-    if (path.has(at)) report(formatFid({ owner, idlocal }), 'the folder is in itself')
+    if (path.has(at)) report(formatFid({ owner, idlocal }), 'the folder contains itself')
     for (const folder of path) rooted.add(folder)
   }
   const orphaned = await sql<{
@@ -61,8 +61,8 @@ async function verifyHidden(db: Db, owner: string, report: Say): Promise<void> {
   const marks = await db.selectFrom('marks').select('folder').where('owner', '=', owner).limit(1).execute()
   if (marks.length > 0) return
   for (const [hidden, where, what] of [
-    [0, 'in', 'it is in a folder of the trash, but lists show it'],
-    [1, 'not in', 'it is in no folder of the trash, but lists do not show it'],
+    [0, 'in', 'it is in a trashed folder, but lists show it'],
+    [1, 'not in', 'it is in no trashed folder, but lists do not show it'],
   ] as const) {
     const { rows } = await sql<{ idlocal: number }>`with ${hidingFolders(owner)} select idlocal from files
       where owner = ${owner} and hidden = ${sql.lit(hidden)} and trashed_at is null
@@ -101,5 +101,5 @@ async function verifyShared(db: Db, owner: string, report: Say): Promise<void> {
       or (f.trashed_at is null and c.hidden <> f.hidden))
     limit ${sql.lit(LISTED)}`.execute(db)
   for (const { idlocal } of rows)
-    report(formatFid({ owner, idlocal }), 'lists of shared files show it as it was before')
+    report(formatFid({ owner, idlocal }), 'its grants are outdated, and lists of shared files with them')
 }

@@ -259,7 +259,7 @@ async function verifyVersions(
       before = row.version
       result.versions++
       const label = row.version < 0 ? `draft ${-row.version}` : `version ${row.version}`
-      if (row.version > content_version) report(`${label} is later than the present one`)
+      if (row.version > content_version) report(`${label} is later than the current one`)
       const check = async (
         slice: { blob: BlobRef; bytes: number; rows?: number },
         name: string,
