@@ -125,6 +125,7 @@ export interface StoreOptions {
   isDry?: boolean
 }
 
+/** Opens a database, applies missing migrations, and checks where blobs are stored. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const engine = await engineFor(options)
   const places = new Places(engine, options.environment ?? process.env)
@@ -204,6 +205,7 @@ interface Shared {
   toldAtOnce?: number
 }
 
+/** Creates a store on all transactions of the engine, or on those limited for one owner. */
 function storeOn(
   engine: Engine,
   transactions: Transactions,
@@ -331,6 +333,7 @@ export function besideDatabase(database: string, suffix: string): string | undef
   return `${fileOf(database)}-${suffix}`
 }
 
+/** Opens the engine of a database address. Throws `usage` for an invalid one. */
 async function engineFor({ database, maxPages, limits = defaultLimits }: StoreOptions): Promise<Engine> {
   if (database.startsWith('sqlite:')) {
     const { sqliteEngine } = await import('./engines/sqlite.ts')

@@ -50,6 +50,7 @@ export class DraftReader {
 }
 
 export class DraftWriter extends DraftReader {
+  /** Adds a draft, or replaces the one with its name. */
   async put(row: DraftRow): Promise<void> {
     await this.remove(row)
     await this.db.insertInto('drafts').values(row).execute()

@@ -29,6 +29,7 @@ type Placed = Pick<FileRow, 'owner' | 'parent' | 'filetype'>
 /** State of a file, inherited from its ancestors. `gone`: permanently deleted. */
 export type TreeState = 'active' | 'trashed' | 'gone'
 
+/** Returns the state of a file, inherited from its ancestors. */
 export function stateIn(
   file: Pick<FileRow, 'trashed_at' | 'removed_at'>,
   ancestors: readonly FolderRow[],
@@ -146,6 +147,7 @@ export class FolderReader {
     return new Set(rows.map(({ owner }) => owner))
   }
 
+  /** Returns whether an owner has dirty folders. */
   async isMarked(owner: string): Promise<boolean> {
     const cached = this.remembers ? this.markedOwners.get(owner) : undefined
     if (cached !== undefined) return cached
@@ -192,6 +194,7 @@ export class FolderWriter extends FolderReader {
     if (await this.isMarked(owner)) await this.tell(owner, idlocal)
   }
 
+  /** Marks a folder as dirty: no content of it is updated yet. */
   private async mark(owner: string, folder: number): Promise<void> {
     await this.db
       .insertInto('marks')

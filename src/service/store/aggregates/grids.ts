@@ -67,11 +67,13 @@ export const SLICE_FIELDS = [
 
 type SliceRow = Pick<Selectable<Schema['slices']>, (typeof SLICE_FIELDS)[number]>
 
+/** Converts a row of the database to a slice. */
 export function sliceOf({ owner, seq, rows, bytes, hash, low, high, nulls, ended }: SliceRow): SliceRef {
   const bounds = nulls === null ? undefined : { low: low ?? undefined, high: high ?? undefined, nulls }
   return { seq, rows, bytes, blob: { owner, hash }, bounds, ended: ended === 1 }
 }
 
+/** Converts a slice to a row of the database. */
 export function rowOf({
   uid,
   seq,
@@ -105,6 +107,7 @@ function gather<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   else lists.set(key, [value])
 }
 
+/** Splits an array into batches of BATCH_ROWS. */
 function* inBatches<T>(all: readonly T[]): Generator<T[]> {
   for (let k = 0; k < all.length; k += BATCH_ROWS) yield all.slice(k, k + BATCH_ROWS)
 }
@@ -116,6 +119,7 @@ const MAX_LOST = 1000
 export class GridReader {
   constructor(protected readonly db: Db) {}
 
+  /** Returns a grid. Throws `not_found` if it does not exist. */
   async get(owner: string, idlocal: number): Promise<GridRow> {
     const row = await this.db
       .selectFrom('grids')
@@ -228,6 +232,7 @@ export class GridWriter extends GridReader {
     super(db)
   }
 
+  /** Adds a grid without columns, and reserves quota for its rows. */
   async add(row: Pick<GridRow, 'owner' | 'idlocal' | 'row_count' | 'ragged' | 'types'>): Promise<void> {
     await this.usage.grow(row.owner, { rows: row.row_count })
     await this.db
@@ -256,6 +261,7 @@ export class GridWriter extends GridReader {
     return numUpdatedRows > 0n
   }
 
+  /** Changes fields of a grid, and reserves quota for added rows. */
   async change(owner: string, idlocal: number, fields: Partial<GridRow>): Promise<void> {
     if (fields.row_count !== undefined && this.usage.limitsRows(owner)) {
       const rows = fields.row_count - (await this.get(owner, idlocal)).row_count

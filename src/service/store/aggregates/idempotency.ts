@@ -56,7 +56,7 @@ export class IdempotencyReader {
     return result === undefined ? undefined : { result: result as T }
   }
 
-  /** Like `find`, for several writes on one owner's files. Per write: the result, undefined, or a Problem. */
+  /** Like `findResult`, for several writes on one owner's files. Per write: the result, undefined, or a Problem. */
   async findAll(writes: readonly WriteKey[], now = Date.now()): Promise<unknown[]> {
     const keys = writes.flatMap(({ key }) => (key === undefined ? [] : [key]))
     if (keys.length === 0) return writes.map(() => undefined)

@@ -82,6 +82,7 @@ export class ListReader {
     this.counts = new Counts(db)
   }
 
+  /** Loads one page of a list. */
   async page(query: ListQuery): Promise<FileRow[]> {
     const { owner, skip = 0, limit, order, descending, after } = query
     const isMarked = await this.isMarked(query)

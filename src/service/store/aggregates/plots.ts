@@ -221,6 +221,7 @@ export class PlotWriter extends PlotReader {
       .execute()
   }
 
+  /** Sets when an operator picked a plot; null if not picked. */
   async pick(owner: string, idlocal: number, picked_at: number | null): Promise<void> {
     await this.db
       .updateTable('plots')

@@ -60,6 +60,7 @@ export class SharingReader {
     return grants
   }
 
+  /** Query for the grants to a user, their e-mail address or their teams. */
   private granted(username: string) {
     return this.db
       .selectFrom('collaborators')

@@ -89,6 +89,7 @@ export class Quotas {
     return cached && cached.until > performance.now() ? cached : undefined
   }
 
+  /** Caches a measured usage. `isRefused`: the write was refused. */
   measured(owner: string, usage: Usage, isRefused: boolean): void {
     if (this.known.size >= MAX_KNOWN) this.known.clear()
     this.known.set(owner, { ...usage, until: performance.now() + MEASURED_MS, isRefused })
@@ -99,6 +100,7 @@ export class Quotas {
     this.known.delete(owner)
   }
 
+  /** Discards all cached quotas and usage. */
   changed(): void {
     this.readUntil = 0
     this.known.clear()

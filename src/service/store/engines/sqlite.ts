@@ -323,6 +323,7 @@ class WriteQueue {
     }
   }
 
+  /** Queues a transaction. It is committed together with others that wait. */
   add<T>(work: (db: Db) => Promise<T>, durable: boolean): Promise<T> {
     this.stats.writes++
     return new Promise<T>((resolve, reject) => {
@@ -341,6 +342,7 @@ class WriteQueue {
     }
   }
 
+  /** Waits until no transaction is queued or running. */
   async idle(): Promise<void> {
     while (this.running) await this.running
   }
@@ -352,6 +354,7 @@ class WriteQueue {
     this.running = undefined
   }
 
+  /** Commits transactions together. Each has a savepoint, so that a failed one does not affect the others. */
   private async commit(group: Job[]): Promise<void> {
     const { database, db } = this.connection
     try {
