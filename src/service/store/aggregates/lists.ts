@@ -85,10 +85,10 @@ export class ListReader {
   /** Loads one page of a list. */
   async page(query: ListQuery): Promise<FileRow[]> {
     const { owner, skip = 0, limit, order, descending, after } = query
-    const isMarked = await this.isMarked(query)
+    const isOutdated = await this.isMarked(query)
     // Of skipped rows, read only the keys.
-    const cut: Cut = { order, descending, after, limit: skip + limit, isWhole: skip === 0 }
-    const page = (await this.entries(query, isMarked, cut)).slice(skip)
+    const options: Cut = { order, descending, after, limit: skip + limit, isWhole: skip === 0 }
+    const page = (await this.entries(query, isOutdated, options)).slice(skip)
     const missing = page.filter((entry) => entry.filetype === undefined).map(({ idlocal }) => idlocal)
     const rows =
       missing.length === 0
@@ -107,13 +107,13 @@ export class ListReader {
   }
 
   /** Loads the first entries of a list, without duplicates. */
-  private async entries(query: Listed, isMarked: boolean, cut: Cut): Promise<Entry[]> {
-    const { descending, limit } = cut
-    const ownEntries = await this.merged(query, isMarked, partsOf(query, isMarked, cut), cut)
+  private async entries(query: Listed, isOutdated: boolean, options: Cut): Promise<Entry[]> {
+    const { descending, limit } = options
+    const ownEntries = await this.merged(query, isOutdated, partsOf(query, isOutdated, options), options)
     const { names } = query.viewer
     if (query.viewer.seesAll || names.length === 0) return unique(ownEntries)
-    const parts = names.map((name) => shared(query, name, cut, isMarked))
-    const sharedEntries = await this.merged(query, isMarked, parts, cut)
+    const ranges = names.map((name) => shared(query, name, options, isOutdated))
+    const sharedEntries = await this.merged(query, isOutdated, ranges, options)
     const sign = descending ? -1 : 1
     return unique([...ownEntries, ...sharedEntries].sort((a, b) => sign * compare(a, b))).slice(0, limit)
   }
@@ -121,16 +121,16 @@ export class ListReader {
   /** Merges ranges in one statement. */
   private async merged(
     query: Listed,
-    isMarked: boolean,
-    parts: readonly Part[],
+    isOutdated: boolean,
+    ranges: readonly Part[],
     { descending, limit }: Cut,
   ): Promise<Entry[]> {
     const direction = sql.raw(descending ? 'desc' : 'asc')
     const union = sql.join(
-      parts.map((part) => sql`select * from (${part}) as p`),
+      ranges.map((part) => sql`select * from (${part}) as p`),
       sql` union all `,
     )
-    const { rows } = await sql<Entry>`${foldersOf(query, isMarked)} select * from (${union}) as u
+    const { rows } = await sql<Entry>`${foldersOf(query, isOutdated)} select * from (${union}) as u
       order by k ${direction}, idlocal ${direction} limit ${sql.lit(limit)}`.execute(this.db)
     return rows
   }
@@ -182,17 +182,17 @@ export class ListReader {
    */
   async search(owner: string, text: string, limit: number): Promise<FileRow[]> {
     const query: Listed = { owner, viewer: OWNER }
-    const isMarked = await this.isMarked(query)
-    const parts = partsOf(query, isMarked, { order: 'date_modified', descending: true, limit: SEARCHED })
+    const isOutdated = await this.isMarked(query)
+    const ranges = partsOf(query, isOutdated, { order: 'date_modified', descending: true, limit: SEARCHED })
     const union = sql.join(
-      parts.map((part) => sql`select * from (${part}) as p`),
+      ranges.map((part) => sql`select * from (${part}) as p`),
       sql` union all `,
     )
     const pattern = `%${text.replace(/[\\%_]/g, (c) => `\\${c}`)}%`
     // The database engines fold case only for ASCII.
     const like = (column: string): Part =>
       sql`lower(${sql.ref(column)}) like ${asciiLower(pattern)} escape '\\'`
-    const { rows } = await sql<FileRow>`${foldersOf(query, isMarked)} select files.* from (
+    const { rows } = await sql<FileRow>`${foldersOf(query, isOutdated)} select files.* from (
         select k, idlocal from (${union}) as u order by k desc, idlocal desc limit ${sql.lit(SEARCHED)}) as page
       join files on files.owner = ${owner} and files.idlocal = page.idlocal
       where ${like('files.filename')} or exists (select 1 from columns where columns.owner = ${owner}
@@ -266,8 +266,8 @@ function unique(entries: readonly Entry[]): Entry[] {
 }
 
 /** Returns a WITH clause that selects trashed folders as `hiding`; empty if the query does not need it. */
-function foldersOf({ owner, trashed, parent }: Listed, isMarked: boolean): Part {
-  if (!isMarked || (parent !== undefined && !trashed)) return sql``
+function foldersOf({ owner, trashed, parent }: Listed, isOutdated: boolean): Part {
+  if (!isOutdated || (parent !== undefined && !trashed)) return sql``
   return trashed ? sql`with ${goneFolders(owner)}` : sql`with ${hidingFolders(owner)}`
 }
 
@@ -292,14 +292,14 @@ function range(condition: Part, { order, descending, after, limit, isWhole }: Cu
 }
 
 /** Returns the index ranges that a list is merged from. */
-function partsOf(query: Listed, isMarked: boolean, cut: Cut): Part[] {
+function partsOf(query: Listed, isOutdated: boolean, options: Cut): Part[] {
   const { owner, parent, filetypes = TYPES, viewer, trashed } = query
   const byOwner = sql`owner = ${owner}`
   // With dirty folders, check the folders instead of `hidden`.
-  const isUntrashed = isMarked ? sql` and parent not in (select idlocal from hiding)` : sql``
+  const isUntrashed = isOutdated ? sql` and parent not in (select idlocal from hiding)` : sql``
   if (trashed)
-    return [range(sql`${byOwner} and trashed_at is not null and removed_at is null${isUntrashed}`, cut)]
-  const byDate = cut.order === 'date_modified'
+    return [range(sql`${byOwner} and trashed_at is not null and removed_at is null${isUntrashed}`, options)]
+  const byDate = options.order === 'date_modified'
   const inPlace = parent === undefined ? sql`` : sql` and parent = ${parent}`
   const notTrashed = sql` and trashed_at is null`
   const notHidden = parent === undefined ? sql` and hidden = 0${isUntrashed}` : sql``
@@ -309,30 +309,30 @@ function partsOf(query: Listed, isMarked: boolean, cut: Cut): Part[] {
   // index by type, and then sorting.
   const ofTypesUnindexed = sql` and not (filetype not in (${sql.join(filetypes.map((type) => sql.lit(type)))}))`
   const base = sql`${byOwner}${inPlace}${notTrashed}${notHidden}${settled}`
-  const parts: Part[] = []
+  const ranges: Part[] = []
   if (!viewer.seesAll)
-    parts.push(range(sql`${base} and world_readable = 1${byDate ? ofTypesUnindexed : ofTypes}`, cut))
+    ranges.push(range(sql`${base} and world_readable = 1${byDate ? ofTypesUnindexed : ofTypes}`, options))
   // By name with only some types: a range per type. All types of one folder: the index of unique names.
   else if (!byDate && (query.filetypes || filetypes.length < TYPES.length))
-    for (const type of filetypes) parts.push(range(sql`${base} and filetype = ${sql.lit(type)}`, cut))
+    for (const type of filetypes) ranges.push(range(sql`${base} and filetype = ${sql.lit(type)}`, options))
   else if (!byDate && parent !== undefined)
-    parts.push(range(sql`${base} and live_name is not null`, cut, sql`live_name`))
-  else parts.push(range(sql`${base}${byDate ? ofTypesUnindexed : ofTypes}`, cut))
+    ranges.push(range(sql`${base} and live_name is not null`, options, sql`live_name`))
+  else ranges.push(range(sql`${base}${byDate ? ofTypesUnindexed : ofTypes}`, options))
   const visible = viewer.seesAll ? sql`` : sql` and ${visibleTo(owner, viewer)}`
   // Files being appended to are in no date index. These expressions allow only the small index of such files.
   if (byDate) {
     const inParent = parent === undefined ? sql`` : sql` and parent + 0 = ${parent}`
     const isVisible = parent === undefined ? sql` and hidden + 0 = 0${isUntrashed}` : sql``
     const appending = sql`${byOwner} and appending = 1${inParent}${ofTypesUnindexed} and coalesce(trashed_at, -1) = -1${isVisible}${visible}`
-    parts.push(range(appending, cut, sql`appended_at`))
+    ranges.push(range(appending, options, sql`appended_at`))
   }
   // Files restored from the trash whose `hidden` is outdated.
-  if (isMarked && parent === undefined)
-    parts.push(range(sql`${byOwner} and hidden = 1${ofTypes}${notTrashed}${isUntrashed}${visible}`, cut))
-  if (viewer.seesAll) return parts
+  if (isOutdated && parent === undefined)
+    ranges.push(range(sql`${byOwner} and hidden = 1${ofTypes}${notTrashed}${isUntrashed}${visible}`, options))
+  if (viewer.seesAll) return ranges
   if (viewer.folders.length > 0)
-    parts.push(range(sql`${byOwner} and ${inFolders(viewer)}${ofTypes}${notTrashed}${notHidden}`, cut))
-  return parts
+    ranges.push(range(sql`${byOwner} and ${inFolders(viewer)}${ofTypes}${notTrashed}${notHidden}`, options))
+  return ranges
 }
 
 function inFolders({ folders }: Viewer): Part {
@@ -361,11 +361,11 @@ function shared(
   { owner, parent, filetypes = TYPES }: Listed,
   { kind, name }: Name,
   { order, descending, after, limit }: Cut,
-  isMarked: boolean,
+  isOutdated: boolean,
 ): Part {
   const direction = sql.raw(descending ? 'desc' : 'asc')
   const beyond = sql.raw(descending ? '<' : '>')
-  const hiding = isMarked && parent === undefined
+  const hiding = isOutdated && parent === undefined
   const place =
     parent !== undefined
       ? sql` and c.parent = ${parent}`

@@ -65,12 +65,12 @@ export class PlotReader {
 
   /**
    * Lists public plots from one index range, or one per requested quality. Pages start after a key, so new
-   * and deleted plots do not shift them. `marked`: owners with dirty folders, whose plots may have an
+   * and deleted plots do not shift them. `dirtyOwners`: owners with dirty folders, whose plots may have an
    * outdated `hidden`; the caller checks their folders.
    */
   async public(
     { order, descending, minQuality = 0, maxQuality = BEST, after, limit }: PublicPlots,
-    marked: ReadonlySet<string>,
+    dirtyOwners: ReadonlySet<string>,
   ): Promise<FileRow[]> {
     const direction = sql.raw(descending ? 'desc' : 'asc')
     const column = sql.ref(order)
@@ -90,10 +90,10 @@ export class PlotReader {
         parts.push(part(sql`quality = ${sql.lit(quality)} and hidden = 0 and `))
     if (parts.length === 0) return []
     // Plots restored from the trash whose `hidden` is outdated.
-    if (marked.size > 0)
+    if (dirtyOwners.size > 0)
       parts.push(
         part(
-          sql`owner in (${sql.join([...marked])}) and hidden = 1 and quality between ${sql.lit(lowest)} and ${sql.lit(highest)} and `,
+          sql`owner in (${sql.join([...dirtyOwners])}) and hidden = 1 and quality between ${sql.lit(lowest)} and ${sql.lit(highest)} and `,
         ),
       )
     const { rows } = await sql<FileRow>`select * from (${sql.join(parts, sql` union all `)}) as u

@@ -95,12 +95,12 @@ export class SharingReader {
   }
 
   /**
-   * Lists files that others have shared with `username`, ordered by id. `marked`: owners with dirty folders,
-   * whose files may have an outdated `hidden`; the caller checks the folders of those files.
+   * Lists files that others have shared with `username`, ordered by id. `dirtyOwners`: owners with dirty
+   * folders, whose files may have an outdated `hidden`; the caller checks the folders of those files.
    */
   async sharedWith(
     username: string,
-    marked: ReadonlySet<string>,
+    dirtyOwners: ReadonlySet<string>,
     after: Key | undefined,
     limit: number,
   ): Promise<FileRow[]> {
@@ -108,7 +108,7 @@ export class SharingReader {
     const parts = names.map(
       ({ kind, name }) => sql`select * from (select owner, idlocal from collaborators
         where kind = ${sql.lit(kind)} and name = ${name} and owner <> ${username} and filename is not null
-        and ${isShown(marked)}${beyond(after)} order by owner, idlocal limit ${sql.lit(limit)}) as p`,
+        and ${isShown(dirtyOwners)}${beyond(after)} order by owner, idlocal limit ${sql.lit(limit)}) as p`,
     )
     const { rows } = await sql<FileRow>`with page(owner, idlocal) as (
         select owner, idlocal from (${sql.join(parts, sql` union `)}) as u order by owner, idlocal limit ${sql.lit(limit)})
@@ -120,13 +120,13 @@ export class SharingReader {
   /** Lists files that `username` has starred, ordered by id. Does not check read access. */
   async starredBy(
     username: string,
-    marked: ReadonlySet<string>,
+    dirtyOwners: ReadonlySet<string>,
     after: Key | undefined,
     limit: number,
   ): Promise<FileRow[]> {
     const { rows } = await sql<FileRow>`select files.* from stars join files
         on files.owner = stars.owner and files.idlocal = stars.idlocal
-      where stars.username = ${username} and files.trashed_at is null and ${isShown(marked, 'files.')}${beyond(after, 'stars.')}
+      where stars.username = ${username} and files.trashed_at is null and ${isShown(dirtyOwners, 'files.')}${beyond(after, 'stars.')}
       order by stars.owner, stars.idlocal limit ${sql.lit(limit)}`.execute(this.db)
     return rows.map(asFile)
   }
@@ -311,11 +311,11 @@ export class SharingWriter extends SharingReader {
   }
 }
 
-/** SQL: the file is not below a trashed folder. Files of `marked` owners always pass. */
-function isShown(marked: ReadonlySet<string>, table = '') {
+/** SQL: the file is not below a trashed folder. Files of `dirtyOwners` always pass. */
+function isShown(dirtyOwners: ReadonlySet<string>, table = '') {
   const hidden = sql.ref(`${table}hidden`)
-  if (marked.size === 0) return sql`${hidden} = 0`
-  return sql`(${hidden} = 0 or ${sql.ref(`${table}owner`)} in (${sql.join([...marked])}))`
+  if (dirtyOwners.size === 0) return sql`${hidden} = 0`
+  return sql`(${hidden} = 0 or ${sql.ref(`${table}owner`)} in (${sql.join([...dirtyOwners])}))`
 }
 
 /** SQL: files after this one in id order. */

@@ -142,15 +142,15 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
   ): Promise<T> => {
     if (mode === 'read') stats.reads++
     else stats.writes++
-    let lost = 0
+    let reconnects = 0
     for (let conflicts = 0; ; ) {
       try {
         return await attempt(work, mode, owners)
       } catch (error) {
         if (isLost(error) || (error instanceof LostCommit && repeatable)) {
-          if (lost >= RECONNECT_WAITS.length) throw asProblem(error)
+          if (reconnects >= RECONNECT_WAITS.length) throw asProblem(error)
           stats.reconnects++
-          await wait(RECONNECT_WAITS[lost++])
+          await wait(RECONNECT_WAITS[reconnects++])
         } else if (isConflict(error, mode)) {
           if (++conflicts >= CONFLICT_TRIES && mode === 'migrate')
             throw new Problem('overloaded', `the tables could not be updated: ${(error as Error).message}`, {

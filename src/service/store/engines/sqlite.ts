@@ -99,8 +99,8 @@ const MAGIC = 'SQLite format 3\0'
 
 /** Throws `usage` unless a file is a SQLite database or empty, so that other files stay untouched. */
 function assertDatabase(file: string): void {
-  const refuse = (what: string): Problem =>
-    new Problem('usage', `--database sqlite:${file}: ${what}`, {
+  const refuse = (reason: string): Problem =>
+    new Problem('usage', `--database sqlite:${file}: ${reason}`, {
       hint: 'Give a Gridline database, or a file that does not exist yet.',
     })
   if (!statSync(file).isFile()) throw refuse('this is not a file')

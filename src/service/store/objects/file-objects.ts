@@ -98,12 +98,12 @@ export class FileObjects implements ObjectStore {
     this.made.add(folder)
   }
 
-  private problem(error: unknown, what: string): unknown {
+  private problem(error: unknown, action: string): unknown {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === undefined) return error
     if (code === 'ENOSPC' || code === 'EDQUOT')
       return new Problem('disk_full', `the disk with ${this.folder} is full (--blobs)`)
-    return new Problem('overloaded', `${this.folder} cannot be ${what}: ${message} (--blobs)`)
+    return new Problem('overloaded', `${this.folder} cannot be ${action}: ${message} (--blobs)`)
   }
 }
 

@@ -68,8 +68,8 @@ export class Places {
   async check(): Promise<void> {
     const { id, store } = await this.current()
     if (!store) return
-    const gone = await this.gone()
-    if (gone) throw gone
+    const missingError = await this.gone()
+    if (missingError) throw missingError
     await mark(id, store)
     await store.check()
   }
@@ -174,14 +174,14 @@ export class Places {
       // one.
       if (!isFirst) await db.updateTable('blob_stores').set({ is_current: 0 }).execute()
       if (!store) return IN_DATABASE
-      const there = await db
+      const saved = await db
         .selectFrom('blob_stores')
         .select('id')
         .where('address', '=', address)
         .executeTakeFirst()
-      if (!there) await db.insertInto('blob_stores').values({ id, address, is_current: 1 }).execute()
-      else await db.updateTable('blob_stores').set({ is_current: 1 }).where('id', '=', there.id).execute()
-      return there?.id ?? id
+      if (!saved) await db.insertInto('blob_stores').values({ id, address, is_current: 1 }).execute()
+      else await db.updateTable('blob_stores').set({ is_current: 1 }).where('id', '=', saved.id).execute()
+      return saved?.id ?? id
     })
     if (store) {
       if (savedId !== id) await mark(savedId, store)

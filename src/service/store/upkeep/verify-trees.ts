@@ -60,14 +60,14 @@ async function verifyFolders(db: Db, owner: string, report: Say): Promise<void> 
 async function verifyHidden(db: Db, owner: string, report: Say): Promise<void> {
   const marks = await db.selectFrom('marks').select('folder').where('owner', '=', owner).limit(1).execute()
   if (marks.length > 0) return
-  for (const [hidden, where, what] of [
+  for (const [hidden, where, text] of [
     [0, 'in', 'it is in a trashed folder, but lists show it'],
     [1, 'not in', 'it is in no trashed folder, but lists do not show it'],
   ] as const) {
     const { rows } = await sql<{ idlocal: number }>`with ${hidingFolders(owner)} select idlocal from files
       where owner = ${owner} and hidden = ${sql.lit(hidden)} and trashed_at is null
       and parent ${sql.raw(where)} (select idlocal from hiding) limit ${sql.lit(LISTED)}`.execute(db)
-    for (const { idlocal } of rows) report(formatFid({ owner, idlocal }), what)
+    for (const { idlocal } of rows) report(formatFid({ owner, idlocal }), text)
   }
 }
 

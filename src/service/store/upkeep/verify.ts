@@ -50,9 +50,9 @@ export async function verify(store: Store): Promise<Verified> {
 
 async function readAll(store: Store, result: Verified): Promise<void> {
   for (const what of await store.engine.check()) result.damage.push({ fid: null, what })
-  const missing = await store.places.gone()
-  if (missing) {
-    result.damage.push({ fid: null, what: missing.message })
+  const missingError = await store.places.gone()
+  if (missingError) {
+    result.damage.push({ fid: null, what: missingError.message })
     return
   }
   await verifyTrees(store, (fid, what) => result.damage.push({ fid, what }))
