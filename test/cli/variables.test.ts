@@ -71,7 +71,7 @@ describe('settings of serve', () => {
     writeFileSync(text, 'something else', { mode: 0o644 })
     for (const [path, what] of [
       [place, 'this is not a file'],
-      [text, 'this is not a database of SQLite'],
+      [text, 'this is not a SQLite database'],
     ]) {
       const before = statSync(path).mode
       const done = await gridline(['admin', 'user', 'list', '--database', `sqlite:${path}`], {

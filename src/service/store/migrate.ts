@@ -1,3 +1,4 @@
+// Applies missing migrations when a database is opened.
 import { type Kysely, sql } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
 import { JobWriter, SWEEP_EVERY } from './aggregates/jobs.ts'
@@ -11,9 +12,9 @@ interface Applied {
 }
 
 /**
- * Applies all missing migrations, each in its own transaction, those of a new database in one. Returns the names of
- * those that were missing. Not Kysely's migrator: that takes advisory locks, which not every engine has, and runs too
- * many queries at startup for a short command. See docs/adr/0003 and 0033.
+ * Applies all missing migrations, each in its own transaction; on a new database, all in one. Returns their
+ * names. Kysely's migrator is not used: it takes advisory locks, which not every engine has, and is slow at
+ * startup. See docs/adr/0003 and 0033.
  */
 export async function migrate(
   engine: Engine,
@@ -21,7 +22,7 @@ export async function migrate(
 ): Promise<string[]> {
   const applied = await appliedNames(engine)
   const last = all.at(-1)!.name
-  // Newer versions say which migration a server must know to work with theirs: names are in order.
+  // Each migration names the oldest one that a server must know. Names are in order.
   for (const [name, oldest] of applied)
     if (!all.some((migration) => migration.name === name) && (oldest === null || oldest > last))
       throw new Problem(
@@ -31,7 +32,7 @@ export async function migrate(
       )
   const missing = all.filter(({ name }) => !applied.has(name))
   if (isDry || missing.length === 0) return missing.map(({ name }) => name)
-  // A new database is made at once: each transaction waits for the disk.
+  // A new database needs one transaction: each one waits for the disk.
   const steps = applied.size === 0 ? [missing] : missing.map((migration) => [migration])
   for (const step of steps) await engine.migrate((db) => apply(engine, db, step, applied.size === 0))
   return missing.map(({ name }) => name)
@@ -39,37 +40,37 @@ export async function migrate(
 
 /** Applies migrations in one transaction. */
 async function apply(engine: Engine, db: Db, step: readonly Migration[], isNew: boolean): Promise<void> {
-  const plain = db as unknown as Kysely<Applied>
+  const untyped = db as unknown as Kysely<Applied>
   if (isNew)
-    await plain.schema
+    await untyped.schema
       .createTable('schema_migrations')
       .ifNotExists()
       .addColumn('name', engine.types.text, (c) => c.primaryKey())
       .addColumn('applied_at', engine.types.int, (c) => c.notNull())
       .addColumn('oldest', engine.types.text)
       .execute()
-  const [any] = await plain.selectFrom('schema_migrations').selectAll().limit(1).execute()
-  // Databases of before do not have the column.
-  if (any && !('oldest' in any))
-    await plain.schema.alterTable('schema_migrations').addColumn('oldest', engine.types.text).execute()
+  const [firstRow] = await untyped.selectFrom('schema_migrations').selectAll().limit(1).execute()
+  // Early databases do not have this column.
+  if (firstRow && !('oldest' in firstRow))
+    await untyped.schema.alterTable('schema_migrations').addColumn('oldest', engine.types.text).execute()
   for (const { name, up, worksWith: oldest = name } of step) {
-    const known = await plain
+    const existing = await untyped
       .selectFrom('schema_migrations')
       .select('name')
       .where('name', '=', name)
       .execute()
-    // Another process has applied it meanwhile.
-    if (known.length > 0) continue
+    // Another process has just applied it.
+    if (existing.length > 0) continue
     // Insert the name first: concurrent processes wait here until the first one commits.
-    await plain.insertInto('schema_migrations').values({ name, applied_at: Date.now(), oldest }).execute()
+    await untyped.insertInto('schema_migrations').values({ name, applied_at: Date.now(), oldest }).execute()
     await up(db as unknown as Kysely<unknown>, engine.types)
   }
   await distributeNew(engine, db)
-  // There is nothing to sweep in a new database: its first command does not wait for it.
+  // A new database has nothing to sweep, so its first command does not wait for it.
   if (isNew) await new JobWriter(db).ensure('', 'sweep', '', Date.now() + SWEEP_EVERY)
 }
 
-/** Applied migrations, with the oldest that a server must know to work with them; null if they do not say. */
+/** Loads the applied migrations, each with the oldest one that a server must know; null if not recorded. */
 async function appliedNames(engine: Engine): Promise<Map<string, string | null>> {
   return engine.read(async (db) => {
     if (!(await hasTable(engine, db))) return new Map()

@@ -1,3 +1,4 @@
+// Backs up and restores SQLite database files.
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
@@ -8,7 +9,7 @@ import { migrations } from './migrations/index.ts'
 const BESIDE = ['-wal', '-shm', '-journal']
 
 /**
- * Writes a consistent, compact copy of a database into one file. Other processes may be using the database.
+ * Writes a consistent, compact copy of a database to the new file `to`. Other processes may use the database.
  * Throws `conflict` if `to` exists.
  */
 export function backup(file: string, to: string): void {
@@ -40,34 +41,35 @@ function copyWhole(from: string, to: string): void {
   }
 }
 
-/** Throws if `from` is not an intact backup, or a process uses the database `file`. */
-export function checkRestore(from: string, file: string): void {
-  if (!existsSync(from)) throw new Problem('no_such_file', `no such file: ${from}`)
-  check(from)
+/** Throws if `backupFile` is not an intact backup, or if a process uses the database `file`. */
+export function checkRestore(backupFile: string, file: string): void {
+  if (!existsSync(backupFile)) throw new Problem('no_such_file', `no such file: ${backupFile}`)
+  check(backupFile)
   if (existsSync(file) && isInUse(file)) throw inUse(file)
 }
 
 /**
- * Replaces a database by a backup. Throws if a process uses the database. The previous database is kept under
- * another name, which is returned.
+ * Replaces a database by a backup. Throws if a process uses the database. Returns the path that the previous
+ * database was moved to; undefined if there was none.
  */
-export function restore(from: string, file: string): string | undefined {
-  checkRestore(from, file)
+export function restore(backupFile: string, file: string): string | undefined {
+  checkRestore(backupFile, file)
   const part = `${file}.part`
-  copyWhole(from, part)
+  copyWhole(backupFile, part)
   sync(part)
-  let before: string | undefined
+  let previousFile: string | undefined
   if (existsSync(file)) {
-    for (let n = 1; before === undefined || existsSync(before); n++) before = `${file}.before-restore-${n}`
-    renameSync(file, before)
+    for (let n = 1; previousFile === undefined || existsSync(previousFile); n++)
+      previousFile = `${file}.before-restore-${n}`
+    renameSync(file, previousFile)
   }
   for (const suffix of BESIDE) rmSync(file + suffix, { force: true })
   renameSync(part, file)
   sync(dirname(file))
-  return before
+  return previousFile
 }
 
-/** Whether another process has the database open. If not, the write-ahead log is checkpointed. */
+/** Returns whether another process has the database open. If not, checkpoints the write-ahead log. */
 export function isInUse(file: string): boolean {
   if (!existsSync(file)) return false
   const database = openDatabase(file)
@@ -81,7 +83,7 @@ export function isInUse(file: string): boolean {
     return false
   } catch (error) {
     if (/locked|busy/i.test((error as Error).message)) return true
-    // The lock was free. The log stays until there is room for it in the database file.
+    // The lock was free. The disk is full, so the log cannot be checkpointed.
     if (/full/i.test((error as Error).message)) return false
     throw error
   } finally {
@@ -95,7 +97,7 @@ function inUse(file: string): Problem {
   })
 }
 
-/** Throws `bad_data` unless the file is an intact gridline database of a supported version. */
+/** Throws `bad_data` unless the file is an intact Gridline database of a supported version. */
 function check(file: string): void {
   const refuse = (why: string): Problem => new Problem('bad_data', `${file}: ${why}`)
   let database: Database | undefined
@@ -108,7 +110,7 @@ function check(file: string): void {
       .all()
     if (tables.length === 0) throw refuse('not a Gridline database')
     const applied = database.prepare('select name from schema_migrations').all() as { name: string }[]
-    const newer = applied.filter(({ name }) => !migrations.some((known) => known.name === name))
+    const newer = applied.filter(({ name }) => !migrations.some((migration) => migration.name === name))
     if (newer.length > 0) throw refuse('written by a newer version of gridline')
   } catch (error) {
     if (error instanceof Problem) throw error

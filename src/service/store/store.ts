@@ -1,3 +1,4 @@
+// Opens the store: the layer that holds all SQL, and no business rules.
 import { Problem } from '../../contract/errors.ts'
 import { defaultLimits, type Limits } from '../../contract/limits.ts'
 import { AccountReader, AccountWriter } from './aggregates/accounts.ts'
@@ -67,7 +68,7 @@ export interface Writers {
   audit: AuditWriter
 }
 
-/** The storage layer: all SQL, no business rules. */
+/** Transactions on the database, and the blobs that its rows refer to. */
 export interface Store {
   readonly engine: Engine
   readonly blobs: Blobs
@@ -75,36 +76,36 @@ export interface Store {
   /** Runs reads on one consistent snapshot. */
   read<T>(work: (readers: Readers) => Promise<T>): Promise<T>
   /**
-   * One durable transaction. `owners`: the users whose rows `work` changes, or reads to decide on a change. `work` may
-   * run more than once: no side effects outside the store.
+   * Runs one durable transaction. `owners`: users whose rows `work` changes, or reads to decide on a change.
+   * `work` may run again after a conflict, so it must have no side effects outside the store.
    */
   write<T>(
     owners: readonly string[],
     work: (writers: Writers) => Promise<T>,
     options?: WriteOptions,
   ): Promise<T>
-  /** The stored result of a write that was applied; undefined if it is new. */
+  /** Returns the stored result of a write that was already applied; undefined for a new write. */
   applied<T>(key: WriteKey): Promise<T | undefined>
-  /** A write that applies once per idempotency key. The result of `work` must be JSON. */
+  /** Runs a write once per idempotency key. The result of `work` must be JSON. */
   writeOnce<T>(key: WriteKey, work: (writers: Writers) => Promise<T>, options?: OnceOptions<T>): Promise<T>
-  /** The store whose writes last: the same one, unless this is one without commit. */
+  /** The store whose writes are committed: this one, unless it comes from `withoutCommit`. */
   lasting: Store
-  /** Its writes are rolled back. */
+  /** True if its writes are rolled back. */
   isDry: boolean
-  /** The store for requests on one owner's files, which may use only part of the connections. */
+  /** Returns a store for requests on one owner's files, limited to part of the connections. */
   for(owner: string): Store
-  /** The same store, whose changes are those of somebody: the audit log says so. What is not given stays. */
+  /** Returns a store that records `actor` in the audit log. Fields missing in `actor` keep their values. */
   by(actor: Actor): Store
-  /** Calls `listener` with each event of the audit log, once it is stored. */
+  /** Calls `listener` with each event of the audit log, after it is committed. */
   onAudit(listener: (row: AuditRow) => void): void
   readonly quotas: Quotas
-  /** Calls `listener` after a transaction has added a job that is due. */
+  /** Calls `listener` after a transaction that added a job which is due now. */
   onJob(listener: () => void): void
   /**
-   * Deletes expired versions and idempotency keys, and blobs unreferenced for `grace` ms (default: a day). Each step is
-   * right whoever else sweeps. `mayGoOn` throws to stop between two steps.
+   * Deletes expired versions, drafts, audit events and idempotency keys, and blobs unreferenced for `grace`
+   * ms (default: a day). Several servers may sweep at once. Calls `throwIfStopped` between two steps.
    */
-  sweep(grace?: number, mayGoOn?: () => Promise<void>): Promise<void>
+  sweep(grace?: number, throwIfStopped?: () => Promise<void>): Promise<void>
   close(): Promise<void>
 }
 
@@ -114,18 +115,19 @@ export interface StoreOptions {
   limits?: Limits
   /** Maximum number of pages of a SQLite database, for tests of a full disk. */
   maxPages?: number
-  /** Where bytes are: `sql`, `file:DIR` or `s3://…`. Default: where they are now. */
+  /** Where new blobs are stored: `sql`, `file:DIR` or `s3://…`. Default: the current location. */
   blobs?: string
-  /** Has the credentials of S3. Default: the environment of the process. */
+  /** Environment variables with the credentials of S3. Default: those of the process. */
   environment?: Record<string, string | undefined>
-  /** Bytes up to this size are kept with their row, for tests that store all bytes in `blobs`. */
+  /** Maximum size of an object stored in its row, in bytes. For tests that store all of them outside. */
   inRow?: number
-  /** Files that learn at once whether their folder is in the trash, for tests of what happens until they do. */
+  /** Maximum number of files updated in the request that trashes their folder. For tests of the later job. */
   toldAtOnce?: number
-  /** Nothing may be changed: a database that needs an update is refused. */
+  /** Changes nothing: throws `conflict` for a database that needs migrations. */
   isDry?: boolean
 }
 
+/** Opens a database, applies missing migrations, and checks where blobs are stored. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const engine = await engineFor(options)
   const places = new Places(engine, options.environment ?? process.env)
@@ -134,7 +136,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const missing = await migrate(engine, { isDry })
     if (isDry && missing.length > 0)
       throw new Problem('conflict', `the database must be updated first (${missing.join(', ')})`, {
-        hint: 'gridline admin migrate, gridline serve and commands without --dry-run update it.',
+        hint: 'Run gridline admin migrate, or a command without --dry-run.',
       })
     if (options.blobs !== undefined) await places.expect(options.blobs)
   } catch (error) {
@@ -152,7 +154,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   })
 }
 
-/** Updates the tables of a database, or says what is missing. Returns the names of the migrations. */
+/** Applies the missing migrations, or with `isDry` only finds them. Returns their names. */
 export async function migrateDatabase(options: StoreOptions): Promise<string[]> {
   const engine = await engineFor(options)
   try {
@@ -214,9 +216,9 @@ export function withoutCommit(store: Store): DryStore {
   return dry
 }
 
-/** What all lanes of a store have in common. */
+/** State shared by all stores of one engine. */
 interface Shared {
-  /** Uploads that are under way. */
+  /** Uploads in progress. */
   claims: Set<Claim>
   places: Places
   inRow?: number
@@ -226,6 +228,7 @@ interface Shared {
   toldAtOnce?: number
 }
 
+/** Creates a store on all transactions of the engine, or on those limited for one owner. */
 function storeOn(
   engine: Engine,
   transactions: Transactions,
@@ -257,7 +260,7 @@ function storeOn(
   const write: Store['write'] = async (owners, work, options) => {
     await shared.quotas.refresh()
     let hasJobs = false
-    let recorded: AuditRow[] = []
+    let auditRows: AuditRow[] = []
     const result = await transactions.write(
       owners,
       async (db) => {
@@ -267,7 +270,7 @@ function storeOn(
         const files = new FileWriter(db, journal, usage)
         const jobs = new JobWriter(db)
         const folders = new FolderWriter(db, files, jobs, shared.toldAtOnce)
-        const done = await work({
+        const value = await work({
           accounts: new AccountWriter(db, journal),
           files,
           folders,
@@ -284,26 +287,26 @@ function storeOn(
           audit,
         })
         hasJobs = jobs.hasAdded
-        recorded = journal.events.length === 0 ? [] : await audit.record(journal.events, actor)
-        return done
+        auditRows = journal.events.length === 0 ? [] : await audit.record(journal.events, actor)
+        return value
       },
       options,
     )
     if (hasJobs) shared.jobAdded()
-    for (const row of recorded) shared.audited(row)
+    for (const row of auditRows) shared.audited(row)
     return result
   }
-  const sweep: Store['sweep'] = async (grace, mayGoOn = async () => {}) => {
+  const sweep: Store['sweep'] = async (grace, throwIfStopped = async () => {}) => {
     for (const step of [
       () => expireKeys(engine),
       () => expireVersions(engine, limits),
       () => expireDrafts(engine, limits),
       () => expireAudit(engine, limits),
       () => blobs.collect(grace),
-      () => shared.places.measure(mayGoOn),
+      () => shared.places.measure(throwIfStopped),
       () => engine.maintain(),
     ]) {
-      await mayGoOn()
+      await throwIfStopped()
       await step()
     }
     await write([], ({ jobs }) => jobs.set('', 'sweep', '', Date.now() + SWEEP_EVERY))
@@ -348,12 +351,13 @@ function fileOf(database: string): string {
   return database.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')
 }
 
-/** The path of a folder next to a database file; undefined for databases in memory and on PostgreSQL. */
-export function besideDatabase(database: string, what: string): string | undefined {
+/** Returns the path of a folder next to a SQLite file; undefined in memory and for PostgreSQL. */
+export function besideDatabase(database: string, suffix: string): string | undefined {
   if (!database.startsWith('sqlite:') || fileOf(database) === ':memory:') return undefined
-  return `${fileOf(database)}-${what}`
+  return `${fileOf(database)}-${suffix}`
 }
 
+/** Opens the engine of a database address. Throws `usage` for an invalid one. */
 async function engineFor({ database, maxPages, limits = defaultLimits }: StoreOptions): Promise<Engine> {
   if (database.startsWith('sqlite:')) {
     const { sqliteEngine } = await import('./engines/sqlite.ts')
@@ -363,7 +367,7 @@ async function engineFor({ database, maxPages, limits = defaultLimits }: StoreOp
     const { postgresEngine } = await import('./engines/postgres.ts')
     return postgresEngine(database, limits)
   }
-  // It can be the content of a file with a password: only a scheme is shown.
+  // `database` may hold a password read from a file: show only its scheme.
   const [scheme] = /^[a-z][a-z0-9+]{0,19}:(?=\/\/)/i.exec(database) ?? []
   throw new Problem('usage', `--database: not a database${scheme ? `: ${scheme}…` : ''}`, {
     hint: 'Give sqlite:FILE or postgres://user:password@host/name',

@@ -1,3 +1,4 @@
+// Reads and writes users, API keys, sessions, OIDC identities and trust rules.
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import { isByOwner } from '../engines/distribution.ts'
@@ -12,7 +13,7 @@ export type KeyRow = Selectable<Schema['api_keys']>
 export type TrustRow = Selectable<Schema['oidc_trust']>
 export type SessionRow = Selectable<Schema['sessions']>
 
-/** Tables whose rows belong to their owner, and go with them. */
+/** Tables whose rows belong to an owner and are deleted with the user. */
 const OWNED = [
   'tail',
   'slices',
@@ -43,10 +44,10 @@ const OWNED = [
   'users',
 ] as const
 
-/** Tables whose rows are of an owner, and stay when they are deleted. */
+/** Tables whose rows belong to an owner and are kept when the user is deleted. */
 const OUTLIVING = ['counters', 'objects', 'audit'] as const
 
-/** Every column with usernames besides `users`, `former_names` and `owner` of the tables above. */
+/** All columns with usernames, except `users`, `former_names` and the `owner` columns of the tables above. */
 const NAMED = [
   ['audit', 'actor'],
   ['references', 'to_owner'],
@@ -60,17 +61,17 @@ const NAMED = [
   ['grids', 'appended_by'],
 ] as const
 
-/** Those that are part of a key. */
+/** Those columns of NAMED that are part of a primary key. */
 const KEYED = [
   ['stars', 'username'],
   ['team_members', 'username'],
   ['idempotency', 'caller'],
 ] as const
 
-/** Appended rows looked at together. */
+/** Tail rows read with one statement. */
 const TAILS = 100
 
-/** Users and their API keys. */
+/** Reads users, API keys, sessions and OIDC trust rules. */
 export class AccountReader {
   constructor(protected readonly db: Db) {}
 
@@ -82,13 +83,13 @@ export class AccountReader {
   async userLike(name: string): Promise<UserRow | undefined> {
     const name_key = name.toLowerCase()
     const { db } = this
-    const found = await db.selectFrom('users').selectAll().where('name_key', '=', name_key).executeTakeFirst()
-    if (found) return found
+    const user = await db.selectFrom('users').selectAll().where('name_key', '=', name_key).executeTakeFirst()
+    if (user) return user
     const former = await this.formerOwner(name)
     return former === undefined ? undefined : this.user(former)
   }
 
-  /** The user of an identity. */
+  /** Returns the username linked to an OIDC identity; undefined if there is none. */
   async identity(issuer: string, subject: string): Promise<string | undefined> {
     const row = await this.db
       .selectFrom('identities')
@@ -99,7 +100,7 @@ export class AccountReader {
     return row?.owner
   }
 
-  /** The only user with an e-mail address; undefined if there is none, or more than one. */
+  /** Returns the only user with an e-mail address; undefined if there is none, or more than one. */
   async ownerOfEmail(email: string): Promise<string | undefined> {
     const rows = await this.db
       .selectFrom('users')
@@ -110,7 +111,7 @@ export class AccountReader {
     return rows.length === 1 ? rows[0].owner : undefined
   }
 
-  /** Who had a name before; empty if they were deleted since, undefined if nobody had. */
+  /** Returns the user who had this name before: '' if deleted since, undefined if nobody had it. */
   async formerOwner(name: string): Promise<string | undefined> {
     const former = await this.db
       .selectFrom('former_names')
@@ -120,22 +121,22 @@ export class AccountReader {
     return former?.owner
   }
 
-  /** Whether there are ids with a name: of a user, or of one who was deleted. */
+  /** Returns whether file ids were ever allocated for a name, by a current or a deleted user. */
   async hasCounter(owner: string): Promise<boolean> {
-    const found = await this.db
+    const counter = await this.db
       .selectFrom('counters')
       .select('owner')
       .where('owner', '=', owner)
       .executeTakeFirst()
-    return found !== undefined
+    return counter !== undefined
   }
 
-  /** All names that users had before, with their present ones. */
+  /** Lists former names with the current names of their users. Skips deleted users. */
   formerNames(): Promise<{ name: string; owner: string }[]> {
     return this.db.selectFrom('former_names').select(['name', 'owner']).where('owner', '!=', '').execute()
   }
 
-  /** Plots with references to grids of a user. */
+  /** Lists plots that refer to grids of a user, ordered by id. */
   plotsWithGridsOf(owner: string): Promise<{ owner: string; idlocal: number }[]> {
     return this.db
       .selectFrom('referencers')
@@ -148,7 +149,7 @@ export class AccountReader {
       .execute()
   }
 
-  /** The keys of a user that are not revoked, oldest first. */
+  /** Lists the keys of a user that are not revoked, oldest first. */
   keys(owner: string): Promise<KeyRow[]> {
     return this.db
       .selectFrom('api_keys')
@@ -160,7 +161,7 @@ export class AccountReader {
       .execute()
   }
 
-  /** All users by name, with the numbers of their files and keys. */
+  /** Lists all users by name, with their numbers of files and valid keys. */
   async users(): Promise<(UserRow & { files: number; keys: number })[]> {
     const rows = await this.db.selectFrom('users').selectAll().orderBy('owner').execute()
     const files = await this.db
@@ -194,7 +195,7 @@ export class AccountReader {
     return row?.value
   }
 
-  /** What is trusted of an issuer, oldest first. */
+  /** Lists the OIDC trust rules of an issuer, oldest first. */
   trustOf(issuer: string): Promise<TrustRow[]> {
     return this.trusted().where('issuer', '=', issuer).execute()
   }
@@ -232,7 +233,7 @@ export class AccountReader {
       .executeTakeFirst()
   }
 
-  /** Returns the key of a bearer token, of any owner. */
+  /** Returns a key by the SHA-256 of its bearer token, whoever owns it. */
   keyByHash(hash: string): Promise<KeyRow | undefined> {
     return this.db.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst()
   }
@@ -256,7 +257,7 @@ export class AccountWriter extends AccountReader {
       .insertInto('users')
       .values({ ...user, email: user.email?.toLowerCase() ?? null, name_key: user.owner.toLowerCase() })
       .execute()
-    // After a user of this name was deleted, ids go on: a link never leads to a file of somebody else.
+    // A deleted user of this name left a counter. Ids continue, so old links never lead to a new file.
     await this.db
       .insertInto('counters')
       .values({ owner: user.owner, next_idlocal: 0 })
@@ -271,15 +272,15 @@ export class AccountWriter extends AccountReader {
   }
 
   /**
-   * Changes the name of a user in all tables. The former name stays reserved and leads to the user. Figures with
-   * references to their grids are changed by the caller.
+   * Renames a user in all tables. The former name stays reserved and leads to the user. The caller must
+   * update figures that refer to the user's grids.
    */
   async renameUser(owner: string, name: string): Promise<void> {
     const { db } = this
     this.note(name, 'user.rename', { from: owner })
     const tables = await db.introspection.getTables()
-    // What a request has left that was on its way when the name was given up.
-    for (const [table, column] of [...OWNED.map((one) => [one, 'owner'] as const), ...KEYED])
+    // Rows left by requests that were running when an earlier user of the name was renamed or deleted.
+    for (const [table, column] of [...OWNED.map((ownedTable) => [ownedTable, 'owner'] as const), ...KEYED])
       if (table !== 'users')
         await db
           .deleteFrom(table as 'stars')
@@ -293,13 +294,13 @@ export class AccountWriter extends AccountReader {
           .where('owner', '=', owner)
           .execute()
       else {
-        // Not an update: on a distributed engine, the rows of another owner are elsewhere.
-        const columns = tables.find((found) => found.name === table)!.columns
-        const others = sql.join(
+        // Not an UPDATE: on a distributed engine, the new owner's rows may be on another node.
+        const columns = tables.find((metadata) => metadata.name === table)!.columns
+        const otherColumns = sql.join(
           columns.flatMap((column) => (column.name === 'owner' ? [] : sql.ref(column.name))),
         )
-        await sql`insert into ${sql.table(table)} (owner, ${others})
-          select ${name}, ${others} from ${sql.table(table)} where owner = ${owner}`.execute(db)
+        await sql`insert into ${sql.table(table)} (owner, ${otherColumns})
+          select ${name}, ${otherColumns} from ${sql.table(table)} where owner = ${owner}`.execute(db)
         await db.deleteFrom(table).where('owner', '=', owner).execute()
       }
     }
@@ -319,20 +320,20 @@ export class AccountWriter extends AccountReader {
       .execute()
     const from = `${owner}:`
     const start = sql.lit(from.length)
-    const renamed = (column: 'fid' | 'source_fid') =>
+    const renamedFid = (column: 'fid' | 'source_fid') =>
       sql<string>`${`${name}:`} || substr(${sql.ref(column)}, ${start} + 1)`
     await db
       .updateTable('files')
-      .set({ source_fid: renamed('source_fid') })
+      .set({ source_fid: renamedFid('source_fid') })
       .where(sql<string>`substr(source_fid, 1, ${start})`, '=', from)
       .execute()
     await db
       .updateTable('audit')
-      .set({ fid: renamed('fid') })
+      .set({ fid: renamedFid('fid') })
       .where('owner', '=', name)
       .where(sql<string>`substr(fid, 1, ${start})`, '=', from)
       .execute()
-    // Back to a name from before: it is no former name any more.
+    // A user renamed back to a former name: it is not a former name any more.
     await db.deleteFrom('former_names').where('name', '=', name).execute()
     await db.updateTable('former_names').set({ owner: name }).where('owner', '=', owner).execute()
     await db
@@ -341,8 +342,8 @@ export class AccountWriter extends AccountReader {
       .execute()
   }
 
-  /** Gives appended rows the checksums that they have with their new owner. What was damaged stays so. */
-  private async sumTails(before: string, owner: string): Promise<void> {
+  /** Updates the checksums of tail rows, which cover the owner's name. Damaged rows stay damaged. */
+  private async sumTails(formerOwner: string, owner: string): Promise<void> {
     for (let after = { idlocal: -1, seq: 0 }; ; ) {
       const rows = await this.db
         .selectFrom('tail')
@@ -353,7 +354,7 @@ export class AccountWriter extends AccountReader {
         .orderBy('seq')
         .limit(TAILS)
         .execute()
-      for (const row of rows.filter((one) => one.sum === tailSum({ ...one, owner: before })))
+      for (const row of rows.filter((row) => row.sum === tailSum({ ...row, owner: formerOwner })))
         await this.db
           .updateTable('tail')
           .set({ sum: tailSum(row) })
@@ -366,7 +367,7 @@ export class AccountWriter extends AccountReader {
     }
   }
 
-  /** A quota is changed: what of it, or that it is that of all users. */
+  /** Records a changed quota in the audit log; undefined: the user now has the default quota. */
   noteQuota(owner: string, change: Record<string, number | null> | undefined): void {
     this.note(owner, 'user.quota', change ?? { default: true })
   }
@@ -377,8 +378,8 @@ export class AccountWriter extends AccountReader {
   }
 
   /**
-   * Deletes a user with everything that is theirs, and what others have granted them. The counter stays, so that ids
-   * are not used again. Blobs are swept later.
+   * Deletes a user with all their files, and all access that others granted to them. The id counter stays, so
+   * that ids are never reused. A sweep removes the blobs later.
    */
   async removeUser(owner: string): Promise<void> {
     const { db } = this
@@ -394,11 +395,11 @@ export class AccountWriter extends AccountReader {
     await db.deleteFrom('oidc_trust').where('username', '=', owner).execute()
     await removeAllReferences(db, owner)
     for (const table of OWNED) await db.deleteFrom(table).where('owner', '=', owner).execute()
-    // Their bytes are swept, unless copies of others share them.
+    // A sweep removes the bytes, unless objects of other owners share them.
     await db.updateTable('objects').set({ state: STATES.ended }).where('owner', '=', owner).execute()
-    // Former names stay reserved, and lead to nobody: also not to another user of the name.
+    // Former names stay reserved but resolve to nobody, not even to a later user of the same name.
     await db.updateTable('former_names').set({ owner: '' }).where('owner', '=', owner).execute()
-    // Below zero: a request that is still running can create nothing for a user who is gone.
+    // A negative counter stops running requests from creating files for the deleted user.
     await db
       .updateTable('counters')
       .set(({ eb }) => ({ next_idlocal: eb(eb('next_idlocal', '*', -1), '-', 1) }))
@@ -408,11 +409,11 @@ export class AccountWriter extends AccountReader {
   }
 
   /**
-   * Takes up to `wanted` units from a user's daily quota of `what`. Returns how many were granted. Days are
-   * UTC days of the service's clock.
+   * Takes up to `units` from a user's daily quota of `what`. Returns how many were granted. A day is a UTC
+   * day of the service's clock.
    */
-  async takeQuota(owner: string, what: string, wanted: number, limit: number): Promise<number> {
-    if (wanted === 0) return 0
+  async takeQuota(owner: string, what: string, units: number, limit: number): Promise<number> {
+    if (units === 0) return 0
     const day = Math.floor(Date.now() / 86_400_000)
     const row = await this.db
       .selectFrom('quotas')
@@ -421,7 +422,7 @@ export class AccountWriter extends AccountReader {
       .where('what', '=', what)
       .where('day', '=', day)
       .executeTakeFirst()
-    const granted = Math.max(0, Math.min(wanted, limit - (row?.used ?? 0)))
+    const granted = Math.max(0, Math.min(units, limit - (row?.used ?? 0)))
     const used = (row?.used ?? 0) + granted
     await this.db
       .insertInto('quotas')
@@ -446,7 +447,7 @@ export class AccountWriter extends AccountReader {
       .execute()
   }
 
-  /** Deletes the keys of a user that have expired. */
+  /** Deletes the expired API keys of a user. */
   async removeExpiredKeys(owner: string): Promise<void> {
     await this.db
       .deleteFrom('api_keys')
@@ -467,10 +468,10 @@ export class AccountWriter extends AccountReader {
     await this.db.deleteFrom('oidc_trust').where('id', '=', id).execute()
   }
 
-  /** Throws if there is no user of a name: one who was deleted or renamed while a request was on its way. */
+  /** Throws `unauthenticated` if the user was deleted or renamed while the request ran. */
   async assertUser(owner: string): Promise<void> {
     if (await this.user(owner)) return
-    throw new Problem('unauthenticated', `there is no user named ${owner} any more`)
+    throw new Problem('unauthenticated', `user ${owner} does not exist any more`)
   }
 
   async addSession(session: Insertable<Schema['sessions']>): Promise<void> {
@@ -485,7 +486,7 @@ export class AccountWriter extends AccountReader {
     await this.db.insertInto('sessions').values(session).execute()
   }
 
-  /** Removes one session of a user, or all. Returns whether there was one. */
+  /** Deletes one session of a user, or all without `hash`. Returns whether there was one. */
   async removeSessions(owner: string, hash?: string): Promise<boolean> {
     let query = this.db.deleteFrom('sessions').where('owner', '=', owner)
     if (hash !== undefined) query = query.where('hash', '=', hash)

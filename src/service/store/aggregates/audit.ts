@@ -1,10 +1,11 @@
+// Audit log: changes of access, and deletions.
 import { randomBytes } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import type { Limits } from '../../../contract/limits.ts'
 import type { Engine } from '../engines/engine.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 
-/** Events that are kept: who may read or change what, and what is gone. */
+/** Audited events: changes of access, and deletions. */
 export const auditEvents = [
   'file.publish',
   'file.unpublish',
@@ -43,18 +44,18 @@ export const auditEvents = [
 
 export type AuditEventName = (typeof auditEvents)[number]
 
-/** Who makes changes. */
+/** The author of changes. */
 export interface Actor {
   /** The username; null for an operator, and for the server itself. */
   user: string | null
   request_id?: string
   address?: string
-  /** Why, in the words of the user: the versions that begin with it say so. */
+  /** Message of the versions that the changes create, as written by the user. */
   message?: string
 }
 
 export interface AuditEvent {
-  /** Whose files or keys it is about. */
+  /** Owner of the affected files or keys. */
   owner: string
   event: AuditEventName
   fid?: string
@@ -63,7 +64,7 @@ export interface AuditEvent {
 
 export type AuditRow = Selectable<Schema['audit']>
 
-/** Events of one transaction. They are stored with what they are about. */
+/** Collects the events of one transaction, which stores them with its changes. */
 export class Journal {
   readonly events: AuditEvent[] = []
 
@@ -75,9 +76,9 @@ export class Journal {
 export class AuditReader {
   constructor(protected readonly db: Db) {}
 
-  /** Events by time, the latest first. `before`: events before this one. */
+  /** Lists events, latest first. `before`: only events before this one. */
   list(
-    which: { owner?: string; actor?: string; event?: string; fid?: string; since?: number },
+    filter: { owner?: string; actor?: string; event?: string; fid?: string; since?: number },
     before: Pick<AuditRow, 'at' | 'owner' | 'id'> | undefined,
     limit: number,
   ): Promise<AuditRow[]> {
@@ -89,11 +90,11 @@ export class AuditReader {
       .orderBy('id', 'desc')
       .limit(limit)
     for (const field of ['owner', 'actor', 'fid'] as const) {
-      const value = which[field]
+      const value = filter[field]
       if (value !== undefined) select = select.where(field, '=', value)
     }
-    const { event, since } = which
-    // `file` stands for all events of files.
+    const { event, since } = filter
+    // `file` matches all events `file.*`.
     if (event !== undefined)
       select = select.where(({ or, eb }) =>
         or([eb('event', '=', event), eb('event', 'like', `${event.replace(/[%_\\]/g, '')}.%`)]),
@@ -132,7 +133,7 @@ export class AuditWriter extends AuditReader {
 
 let last = 0
 
-/** The time, later for each event of this process: they have an order. */
+/** Returns the current time in ms, but at least 1 ms later for each event of this process. */
 function next(): number {
   last = Math.max(last + 1, Date.now())
   return last
@@ -141,30 +142,30 @@ function next(): number {
 const BATCH_ROWS = 500
 const REMOVED = 5_000
 
-/** Deletes events that are older than limit `audit_days`, some in each transaction. */
+/** Deletes events older than limit `audit_days`, in batches. */
 export async function expireAudit(engine: Engine, { audit_days }: Limits): Promise<void> {
   const before = Date.now() - audit_days * 86_400_000
   for (let removed = REMOVED; removed === REMOVED; )
     removed = await engine.write([], async (db) => {
-      const old = await db
+      const expired = await db
         .selectFrom('audit')
         .select(['owner', 'at', 'id'])
         .where('at', '<', before)
         .orderBy('at')
         .limit(REMOVED)
         .execute()
-      if (old.length === 0) return 0
-      for (let k = 0; k < old.length; k += BATCH_ROWS)
+      if (expired.length === 0) return 0
+      for (let k = 0; k < expired.length; k += BATCH_ROWS)
         await db
           .deleteFrom('audit')
           .where(({ eb, refTuple, tuple }) =>
             eb(
               refTuple('owner', 'at', 'id'),
               'in',
-              old.slice(k, k + BATCH_ROWS).map(({ owner, at, id }) => tuple(owner, at, id)),
+              expired.slice(k, k + BATCH_ROWS).map(({ owner, at, id }) => tuple(owner, at, id)),
             ),
           )
           .execute()
-      return old.length
+      return expired.length
     })
 }

@@ -1,16 +1,17 @@
+// Maintains file counts per folder and type.
 import { type Selectable, sql } from 'kysely'
 import type { Db, Schema } from '../schema/schema.ts'
 
 type FileRow = Selectable<Schema['files']>
 type Filetype = FileRow['filetype']
 
-/** Files of an owner that are counted together, besides those of one folder. */
+/** Values of `place` in `file_counts` that are not folders. */
 export const PLACES = {
-  /** In no folder of the trash. */
+  /** Neither trashed nor below a trashed folder. */
   shown: -2,
-  /** In a folder of the trash. */
+  /** Below a trashed folder. */
   hidden: -3,
-  /** In the trash themselves. */
+  /** Trashed themselves. */
   trashed: -4,
 } as const
 
@@ -19,18 +20,18 @@ type Counted = Pick<
   'parent' | 'filetype' | 'trashed_at' | 'hidden' | 'removed_at' | 'world_readable'
 >
 
-/** The places that a file counts in. */
+/** Returns the places that count a file: its folder, and one of COUNT_PLACES. */
 function placesOf({ parent, trashed_at, hidden, removed_at }: Counted): number[] {
   if (removed_at !== null) return []
   if (trashed_at !== null) return [PLACES.trashed]
   return [parent, hidden === 1 ? PLACES.hidden : PLACES.shown]
 }
 
-/** How many files an owner has, per folder and type. Kept with each change, under the lock of the owner. */
+/** Maintains the number of files per folder and type. The caller locks the owner. */
 export class Counts {
   constructor(private readonly db: Db) {}
 
-  /** Counts files as they were before a change and as they are after it. One statement, or none. */
+  /** Updates counts after a change of files from `before` to `after`, with at most one statement. */
   async moved(owner: string, before: readonly Counted[], after: readonly Counted[]): Promise<void> {
     const changes = new Map<string, { place: number; filetype: Filetype; by: number; byPublic: number }>()
     const add = (files: readonly Counted[], by: number): void => {
@@ -70,14 +71,14 @@ export class Counts {
       .execute()
   }
 
-  /** Forgets folders that are gone. */
+  /** Deletes the counts of deleted folders. */
   async forget(owner: string, folders: readonly number[]): Promise<void> {
     await this.db.deleteFrom('file_counts').where('owner', '=', owner).where('place', 'in', folders).execute()
   }
 
   /**
-   * The files of these types in some places together, and those of them that are public. `granted`: folders of which
-   * the others count as public, too.
+   * Sums the counts of these types over places. `open`: public files there, and all other files in `granted`
+   * folders.
    */
   async sum(
     owner: string,
@@ -102,7 +103,7 @@ export class Counts {
     return sum
   }
 
-  /** The files of these types in folders that are in the trash or gone, or below one. */
+  /** Counts files of these types below trashed or deleted folders, as of now. */
   async hidden(owner: string, filetypes: readonly Filetype[]): Promise<number> {
     const { rows } = await sql<{ files: number | null }>`with ${hidingFolders(owner)}
       select sum(files) as files from file_counts where owner = ${owner} and place in (select idlocal from hiding)
@@ -110,7 +111,7 @@ export class Counts {
     return Number(rows[0]?.files ?? 0)
   }
 
-  /** The subfolders of each of these folders, and those of them that are public. */
+  /** Returns the numbers of all and of public (`open`) subfolders, by folder. */
   async subfolders(
     owner: string,
     folders: readonly number[],
@@ -131,7 +132,7 @@ export class Counts {
   }
 }
 
-/** The folders of an owner that hide what is in them, named `hiding`: in the trash or gone, and all below. */
+/** CTE `hiding`: the trashed and deleted folders of an owner, and all folders below them. */
 export function hidingFolders(owner: string) {
   return sql`recursive hiding(idlocal) as (
     select idlocal from files where owner = ${owner} and filetype = 'fold' and trashed_at is not null

@@ -1,3 +1,4 @@
+// Reads and writes drafts: unpublished content of grids, visible only with write access.
 import type { Selectable } from 'kysely'
 import { ROOT } from '../../../contract/fid.ts'
 import type { Db, Schema } from '../schema/schema.ts'
@@ -6,7 +7,7 @@ import type { VersionWriter } from './versions.ts'
 
 export type DraftRow = Selectable<Schema['drafts']>
 
-/** Drafts: content of grids that only those who may write them see, until it is replaced, deleted or expires. */
+/** Reads drafts: unpublished content of grids, until it is replaced, deleted or expires. */
 export class DraftReader {
   constructor(protected readonly db: Db) {}
 
@@ -20,7 +21,7 @@ export class DraftReader {
       .executeTakeFirst()
   }
 
-  /** The drafts of a user, or those with a name; the newest first. */
+  /** Lists the drafts of a user, newest first; with `name`, only drafts of this name. */
   list(owner: string, name?: string): Promise<DraftRow[]> {
     let select = this.db.selectFrom('drafts').selectAll().where('owner', '=', owner)
     if (name !== undefined) select = select.where('name', '=', name)
@@ -36,7 +37,7 @@ export class DraftReader {
     return Number(count)
   }
 
-  /** Drafts that were made before a time. */
+  /** Lists drafts created before a time, oldest first. */
   olderThan(time: number, limit: number): Promise<DraftRow[]> {
     return this.db
       .selectFrom('drafts')
@@ -49,6 +50,7 @@ export class DraftReader {
 }
 
 export class DraftWriter extends DraftReader {
+  /** Adds a draft, or replaces the one with its name. */
   async put(row: DraftRow): Promise<void> {
     await this.remove(row)
     await this.db.insertInto('drafts').values(row).execute()
@@ -64,10 +66,13 @@ export class DraftWriter extends DraftReader {
   }
 }
 
-/** The folder of drafts of files that do not exist yet. */
+/** Folder for drafts of grids that do not exist yet. */
 export const DRAFTS_FOLDER = 'Drafts'
 
-/** Removes a draft: its content, or the grid that was made for it, unless somebody has moved it elsewhere since. */
+/**
+ * Removes a draft and its content. If the grid itself is the draft, deletes it, unless it was moved
+ * elsewhere.
+ */
 export async function removeDraft(
   { drafts, versions, files }: { drafts: DraftWriter; versions: VersionWriter; files: FileWriter },
   draft: DraftRow,
@@ -79,7 +84,7 @@ export async function removeDraft(
   const file = await files.get(owner, idlocal)
   if (!file || !(await isAmongDrafts(files, file, draft.name))) return
   await files.removeRows(owner, [idlocal])
-  // Folders that were made for it go with it.
+  // Delete the folders that were created for it, if they are empty.
   for (let id = file.parent; id !== ROOT; ) {
     const folder = await files.get(owner, id)
     if (!folder || (await files.hasChildren(folder))) return
@@ -88,18 +93,18 @@ export async function removeDraft(
   }
 }
 
-/** Whether a file is still in the folder that was made for a draft. */
+/** Returns whether a file is still in the folder that was created for its draft. */
 async function isAmongDrafts(files: FileWriter, file: FileRow, name: string): Promise<boolean> {
-  const above: string[] = []
+  const ancestorNames: string[] = []
   let { parent } = file
-  while (parent !== ROOT && above.length < MAX_FOLDERS) {
+  while (parent !== ROOT && ancestorNames.length < MAX_FOLDERS) {
     const folder = await files.get(file.owner, parent)
     if (!folder) return false
-    above.push(folder.filename)
+    ancestorNames.push(folder.filename)
     parent = folder.parent
   }
-  return above.at(-1) === DRAFTS_FOLDER && above.at(-2) === name
+  return ancestorNames.at(-1) === DRAFTS_FOLDER && ancestorNames.at(-2) === name
 }
 
-/** Folders above a file that are looked at. */
+/** Maximum number of ancestors checked. */
 const MAX_FOLDERS = 1000

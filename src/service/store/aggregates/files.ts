@@ -1,3 +1,4 @@
+// Reads and writes files of every type: names, folders, trash state and access.
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import { letGo, NAMING } from '../objects/blobs.ts'
@@ -11,17 +12,17 @@ import { NO_METADATA, type UsageWriter } from './usage.ts'
 export type FileRow = Selectable<Schema['files']>
 export type Filetype = FileRow['filetype']
 
-/** A file as it is read: of one that rows are appended to, the time of the last ones is kept apart. */
+/** Merges the time of the last append, which is stored separately, into `date_modified`. */
 export function asFile(row: FileRow): FileRow {
   if (row.appended_at !== null && row.appended_at > row.date_modified) row.date_modified = row.appended_at
   return row
 }
 
 const BATCH_FILES = 400
-/** Folders of a path that one statement goes through. */
+/** Maximum number of path segments resolved by one statement. */
 const LEVELS = 8
 
-/** Reads files of every type: names, folders, states. */
+/** Reads files of every type: names, folders, trash state. */
 export class FileReader {
   constructor(protected readonly db: Db) {}
 
@@ -29,7 +30,7 @@ export class FileReader {
     return (await this.getAll(owner, [idlocal]))[0]
   }
 
-  /** Files of one owner by id, in any order. */
+  /** Lists files of one owner by id, in any order. */
   async getAll(owner: string, ids: readonly number[]): Promise<FileRow[]> {
     const rows = await this.db
       .selectFrom('files')
@@ -40,18 +41,18 @@ export class FileReader {
     return rows.map(asFile)
   }
 
-  /** Files of any owners by id, in any order. */
+  /** Lists files of several owners by id, in any order. */
   async getMany(keys: readonly Key[]): Promise<FileRow[]> {
-    const found: FileRow[] = []
+    const files: FileRow[] = []
     for (let k = 0; k < keys.length; k += BATCH_FILES) {
-      const some = isAmong(keys.slice(k, k + BATCH_FILES), 'owner', 'idlocal')
-      const rows = await this.db.selectFrom('files').selectAll().where(some).execute()
-      found.push(...rows.map(asFile))
+      const condition = isAmong(keys.slice(k, k + BATCH_FILES), 'owner', 'idlocal')
+      const rows = await this.db.selectFrom('files').selectAll().where(condition).execute()
+      files.push(...rows.map(asFile))
     }
-    return found
+    return files
   }
 
-  /** Whether anything is in a folder, in the trash or not. */
+  /** Returns whether a folder has contents, including trashed ones. */
   async hasChildren({ owner, idlocal }: FileRow): Promise<boolean> {
     const child = await this.db
       .selectFrom('files')
@@ -63,7 +64,7 @@ export class FileReader {
     return child !== undefined
   }
 
-  /** Copies of a file, ordered by id. */
+  /** Lists the copies of a file, ordered by id. */
   async copiesOf(fid: string, after: Key | undefined, backwards: boolean, limit: number): Promise<FileRow[]> {
     let select = this.db
       .selectFrom('files')
@@ -81,7 +82,7 @@ export class FileReader {
     return (await select.execute()).map(asFile)
   }
 
-  /** Returns the active file with this name in a folder. */
+  /** Returns the file with this name in a folder, unless it is trashed. */
   async named(owner: string, parent: number, filename: string): Promise<FileRow | undefined> {
     const row = await this.db
       .selectFrom('files')
@@ -93,7 +94,7 @@ export class FileReader {
     return row && asFile(row)
   }
 
-  /** The active file at a path below a folder. One statement for eight names. */
+  /** Returns the file at a path below a folder, unless trashed. One statement per eight names. */
   async at(owner: string, parent: number, names: readonly string[]): Promise<FileRow | undefined> {
     if (names.length > LEVELS) {
       const folder = await this.at(owner, parent, names.slice(0, LEVELS))
@@ -109,7 +110,7 @@ export class FileReader {
     return rows[0] && asFile(rows[0])
   }
 
-  /** Which of these names are taken in a folder. */
+  /** Returns those of these names that exist in a folder. */
   async takenNames(owner: string, parent: number, names: readonly string[]): Promise<Set<string>> {
     const rows = await this.db
       .selectFrom('files')
@@ -122,12 +123,12 @@ export class FileReader {
   }
 }
 
-/** `now`, or the stored time if that is later: timestamps never decrease, even if the clock is set back. */
+/** SQL: the later of `now` and the stored timestamps. Timestamps never decrease if the clock is set back. */
 function notBefore(now: number) {
   return sql<number>`case when appended_at > ${now} and appended_at > date_modified then appended_at when date_modified > ${now} then date_modified else ${now} end`
 }
 
-/** Fields that decide in which lists a file is. */
+/** Fields that decide which lists show a file. */
 const LISTING = ['parent', 'trashed_at', 'hidden', 'world_readable'] as const
 
 export class FileWriter extends FileReader {
@@ -139,14 +140,14 @@ export class FileWriter extends FileReader {
     super(db)
   }
 
-  /** Notes in the audit log what a change of a file does to who may read it. */
+  /** Records in the audit log how a change of a file affects who can read it. */
   private note(before: FileRow | undefined, after: FileRow): void {
     const add = (event: AuditEventName): void => this.noteEvent(event, after)
     if (after.world_readable !== (before?.world_readable ?? 0))
       add(after.world_readable === 1 ? 'file.publish' : 'file.unpublish')
     if (after.share_key !== (before?.share_key ?? null))
       add(after.share_key === null ? 'file.link.remove' : 'file.link.create')
-    // Who may read a folder may read what is moved into it.
+    // Readers of the new folder can read the moved file.
     if (before && after.parent !== before.parent)
       this.noteEvent('file.move', after, { from: before.parent, to: after.parent })
     const wasTrashed = before !== undefined && before.trashed_at !== null
@@ -154,7 +155,7 @@ export class FileWriter extends FileReader {
       add(after.trashed_at !== null ? 'file.trash' : 'file.restore')
   }
 
-  /** Adds an event of a file to the audit log. */
+  /** Adds an event about a file to the audit log. */
   noteEvent(
     event: AuditEventName,
     { owner, idlocal, filename, filetype }: FileRow,
@@ -174,7 +175,7 @@ export class FileWriter extends FileReader {
       .updateTable('counters')
       .set(({ eb }) => ({ next_idlocal: eb('next_idlocal', '+', 1) }))
       .where('owner', '=', owner)
-      // Below zero, the user was deleted.
+      // A negative counter belongs to a deleted user.
       .where('next_idlocal', '>=', 0)
       .returning('next_idlocal')
       .executeTakeFirst()
@@ -248,8 +249,9 @@ export class FileWriter extends FileReader {
   }
 
   /**
-   * After rows were appended: like `change`, but indexes stay as they are, since a grid may get rows many times a second.
-   * `settle` brings the time to where lists find it. Returns whether the file has to be settled.
+   * Updates a file after an append. Unlike `change`, it changes no indexed column, since a grid may be
+   * appended to many times a second; `settleDates` indexes the date later. Returns whether the caller must
+   * schedule that.
    */
   async appended(
     { owner, idlocal, appending }: FileRow,
@@ -269,7 +271,7 @@ export class FileWriter extends FileReader {
     return appending === 0
   }
 
-  /** Settles files that have got no rows since a time. Returns whether there are others. */
+  /** Indexes the dates of files without appends since `before`. Returns whether others still wait. */
   async settle(owner: string, before: number): Promise<boolean> {
     const appending = this.db.selectFrom('files').where('owner', '=', owner).where('appending', '=', 1)
     const rows = await appending
@@ -291,7 +293,7 @@ export class FileWriter extends FileReader {
     return (await appending.select('idlocal').limit(1).execute()).length > 0
   }
 
-  /** Tells files whether a folder above is in the trash. */
+  /** Marks files as trashed by an ancestor folder, or not. */
   async hide(owner: string, files: readonly FileRow[], hidden: 0 | 1): Promise<void> {
     const ids = files.map(({ idlocal }) => idlocal)
     if (ids.length === 0) return
@@ -309,7 +311,7 @@ export class FileWriter extends FileReader {
     )
   }
 
-  /** Repeats in the grants on a file what lists of shared files sort by. */
+  /** Copies the fields that lists of shared files need into the grants on a file. */
   async tellCollaborators(owner: string, idlocal: number): Promise<void> {
     const file = sql`select case when trashed_at is null then filename end, filetype, parent, hidden, world_readable from files
       where owner = ${owner} and idlocal = ${idlocal}`
@@ -321,7 +323,7 @@ export class FileWriter extends FileReader {
     return new Counts(this.db)
   }
 
-  /** Sets the number of the present version of the content. */
+  /** Sets the number of the current content version. */
   async setContentVersion(owner: string, idlocal: number, content_version: number): Promise<void> {
     await this.db
       .updateTable('files')
@@ -331,7 +333,7 @@ export class FileWriter extends FileReader {
       .execute()
   }
 
-  /** Records what a client says the present version of a file was made from. */
+  /** Stores the client's tag for the source of the current version. */
   async setSourceTag(owner: string, idlocal: number, source_tag: string): Promise<void> {
     await this.db
       .updateTable('files')
@@ -341,7 +343,7 @@ export class FileWriter extends FileReader {
       .execute()
   }
 
-  /** Marks a folder as deleted: it is gone with all that is in it. */
+  /** Marks a folder and all its contents as permanently deleted; a job removes the rows later. */
   async markRemoved(folder: FileRow): Promise<void> {
     const { owner, idlocal } = folder
     this.noteEvent('file.delete', folder)
@@ -349,7 +351,7 @@ export class FileWriter extends FileReader {
     const removed_at = Date.now()
     await this.db
       .updateTable('files')
-      // In the trash as well: what looks for folders there finds it.
+      // Also trashed: queries for trashed folders then find it.
       .set({ removed_at, trashed_at: removed_at, live_name: null })
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
@@ -358,8 +360,8 @@ export class FileWriter extends FileReader {
   }
 
   /**
-   * Deletes files, without what is in them. Unreferenced blobs are collected later. `isOfTree`: they were in a folder that
-   * was deleted.
+   * Deletes the rows of files, but not the contents of folders. Their blobs are collected later. `isOfTree`:
+   * a deleted folder contained them, so its audit event covers them.
    */
   async removeRows(owner: string, ids: readonly number[], isOfTree = false): Promise<void> {
     for (let k = 0; k < ids.length; k += BATCH_FILES)
@@ -368,7 +370,7 @@ export class FileWriter extends FileReader {
 
   private async removeSome(owner: string, ids: readonly number[], isOfTree: boolean): Promise<void> {
     const rows = await this.getAll(owner, ids)
-    // Folders that are gone were noted, and stand for what was in them.
+    // The audit event of a deleted folder covers its contents.
     for (const file of rows) if (file.removed_at === null && !isOfTree) this.noteEvent('file.delete', file)
     this.usage.shrunk(owner)
     await this.counts.moved(owner, rows, [])

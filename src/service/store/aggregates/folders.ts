@@ -1,3 +1,4 @@
+// Reads folder trees, and passes the trash state of folders on to their contents.
 import { sql } from 'kysely'
 import { ROOT } from '../../../contract/fid.ts'
 import type { Db } from '../schema/schema.ts'
@@ -5,7 +6,7 @@ import type { FileRow, FileWriter } from './files.ts'
 import type { JobWriter } from './jobs.ts'
 import type { Name } from './sharing.ts'
 
-/** A folder above a file: what decides on the state of the file and on who may see it. */
+/** An ancestor folder. Trash state and access are inherited from it. */
 export type FolderRow = Pick<
   FileRow,
   'owner' | 'idlocal' | 'parent' | 'filename' | 'world_readable' | 'share_key' | 'trashed_at' | 'removed_at'
@@ -22,27 +23,28 @@ const FOLDER = [
   'removed_at',
 ] as const satisfies (keyof FolderRow)[]
 
-/** A file whose folders are asked for. Extras are in no folder. */
+/** A file whose ancestors are requested. Extras are in no folder. */
 type Placed = Pick<FileRow, 'owner' | 'parent' | 'filetype'>
 
-/** The state that a file has by itself and by the folders above it. */
+/** State of a file, inherited from its ancestors. `gone`: permanently deleted. */
 export type TreeState = 'active' | 'trashed' | 'gone'
 
+/** Returns the state of a file, inherited from its ancestors. */
 export function stateIn(
   file: Pick<FileRow, 'trashed_at' | 'removed_at'>,
-  above: readonly FolderRow[],
+  ancestors: readonly FolderRow[],
 ): TreeState {
-  const all = [file, ...above]
+  const all = [file, ...ancestors]
   if (all.some(({ removed_at }) => removed_at !== null)) return 'gone'
   return all.some(({ trashed_at }) => trashed_at !== null) ? 'trashed' : 'active'
 }
 
-/** Folders above a file that are looked at: more than any limit allows. */
+/** Maximum number of ancestors read: more than any limit allows. */
 const DEEPEST = 1000
 /** Owners whose folders are read with one statement. */
 const OWNERS = 100
 
-/** The trees of folders. A reader has one snapshot and reads each folder once; a writer sees its own changes. */
+/** Reads folder trees. A reader has one snapshot and caches folders; a writer sees its own changes. */
 export class FolderReader {
   private readonly known = new Map<string, FolderRow | undefined>()
   private readonly markedOwners = new Map<string, boolean>()
@@ -52,51 +54,54 @@ export class FolderReader {
     private readonly remembers = true,
   ) {}
 
-  /** The folders above one file, the nearest first. */
+  /** Loads the ancestors of a file, nearest first. */
   async above(file: Placed): Promise<FolderRow[]> {
     return (await this.aboveAll([file]))[0]
   }
 
-  /** The folders above each of these files, the nearest first. One statement for up to 100 owners. */
+  /** Loads the ancestors of each file, nearest first. One statement per 100 owners. */
   async aboveAll(files: readonly Placed[]): Promise<FolderRow[][]> {
-    const known = this.remembers ? this.known : new Map<string, FolderRow | undefined>()
-    const wanted = new Map<string, Set<number>>()
+    const folders = this.remembers ? this.known : new Map<string, FolderRow | undefined>()
+    const missing = new Map<string, Set<number>>()
     for (const { owner, parent, filetype } of files) {
-      if (parent === ROOT || filetype === 'extra' || known.has(`${owner}:${parent}`)) continue
-      const own = wanted.get(owner)
-      if (own) own.add(parent)
-      else wanted.set(owner, new Set([parent]))
+      if (parent === ROOT || filetype === 'extra' || folders.has(`${owner}:${parent}`)) continue
+      const ids = missing.get(owner)
+      if (ids) ids.add(parent)
+      else missing.set(owner, new Set([parent]))
     }
-    const owners = [...wanted]
+    const owners = [...missing]
     for (let k = 0; k < owners.length; k += OWNERS) {
       for (const row of await this.read(owners.slice(k, k + OWNERS)))
-        known.set(`${row.owner}:${row.idlocal}`, row)
+        folders.set(`${row.owner}:${row.idlocal}`, row)
     }
     return files.map(({ owner, parent, filetype }) => {
-      const above: FolderRow[] = []
-      for (let at = filetype === 'extra' ? ROOT : parent; at !== ROOT && above.length < DEEPEST; ) {
-        const folder = known.get(`${owner}:${at}`)
+      const ancestors: FolderRow[] = []
+      for (let at = filetype === 'extra' ? ROOT : parent; at !== ROOT && ancestors.length < DEEPEST; ) {
+        const folder = folders.get(`${owner}:${at}`)
         if (!folder) {
-          // The folder was removed, and its contents are going to be.
-          above.push({ ...NOWHERE, owner, idlocal: at })
+          // The folder was deleted; a job will delete its contents.
+          ancestors.push({ ...NOWHERE, owner, idlocal: at })
           break
         }
-        above.push(folder)
+        ancestors.push(folder)
         at = folder.parent
       }
-      return above
+      return ancestors
     })
   }
 
-  /** Those of these files that are neither in the trash nor gone. */
+  /** Returns those of these files that are neither trashed nor deleted. */
   async active<F extends Placed & Pick<FileRow, 'trashed_at' | 'removed_at'>>(
     files: readonly F[],
   ): Promise<F[]> {
-    const above = await this.aboveAll(files)
-    return files.filter((file, k) => stateIn(file, above[k]) === 'active')
+    const ancestors = await this.aboveAll(files)
+    return files.filter((file, k) => stateIn(file, ancestors[k]) === 'active')
   }
 
-  /** These folders and all above them. Each owner is asked for alone: a distributed engine has them in one place. */
+  /**
+   * Loads folders and all their ancestors. One subquery per owner, since a distributed engine keeps the rows
+   * of an owner on one node.
+   */
   private async read(owners: readonly (readonly [string, ReadonlySet<number>])[]): Promise<FolderRow[]> {
     const columns = sql.join(FOLDER.map((name) => sql.ref(name)))
     const ofFiles = sql.join(FOLDER.map((name) => sql.ref(`f.${name}`)))
@@ -110,23 +115,23 @@ export class FolderReader {
     return (await sql<FolderRow>`${sql.join(parts, sql` union all `)}`.execute(this.db)).rows
   }
 
-  /** The folders of an owner that are shared with any of these names, and all below them; none of the trash. */
+  /** Lists the folders shared with any of these grantees, and all folders below them. Skips trashed ones. */
   async sharedWith(owner: string, names: readonly Name[]): Promise<number[]> {
     if (names.length === 0) return []
-    // As long as some have not been told, lists ask the folders that hide their contents.
-    const shown = (await this.isMarked(owner)) ? sql`` : sql` and hidden = 0`
-    const named = names.map(({ kind, name }) => sql`kind = ${sql.lit(kind)} and name = ${name}`)
+    // While the owner has dirty folders, `hidden` may be outdated: lists then check the folders themselves.
+    const notHidden = (await this.isMarked(owner)) ? sql`` : sql` and hidden = 0`
+    const conditions = names.map(({ kind, name }) => sql`kind = ${sql.lit(kind)} and name = ${name}`)
     const { rows } = await sql<{ idlocal: number }>`with recursive below(idlocal) as (
-        select idlocal from files where owner = ${owner} and trashed_at is null${shown} and idlocal in (
+        select idlocal from files where owner = ${owner} and trashed_at is null${notHidden} and idlocal in (
           select idlocal from collaborators where owner = ${owner} and filetype = 'fold'
-          and (${sql.join(named, sql` or `)}))
+          and (${sql.join(conditions, sql` or `)}))
         union select f.idlocal from files f join below on f.parent = below.idlocal
           where f.owner = ${owner} and f.filetype = 'fold' and f.trashed_at is null
       ) select idlocal from below`.execute(this.db)
     return rows.map(({ idlocal }) => idlocal)
   }
 
-  /** The depth of the tree of folders below this one, including itself. */
+  /** Returns the depth of the folder tree below and including a folder. */
   async levelsBelow(owner: string, folder: number): Promise<number> {
     const { rows } = await sql<{ levels: number }>`with recursive below(idlocal, level) as (
         select idlocal, 1 from files where owner = ${owner} and idlocal = ${folder}
@@ -136,32 +141,34 @@ export class FolderReader {
     return Number(rows[0]?.levels ?? 0)
   }
 
-  /** The owners of folders whose contents do not know their state yet. */
+  /** Lists the owners with dirty folders, whose contents may have an outdated `hidden`. */
   async marked(): Promise<Set<string>> {
     const rows = await this.db.selectFrom('marks').select('owner').distinct().execute()
     return new Set(rows.map(({ owner }) => owner))
   }
 
+  /** Returns whether an owner has dirty folders. */
   async isMarked(owner: string): Promise<boolean> {
-    const known = this.remembers ? this.markedOwners.get(owner) : undefined
-    if (known !== undefined) return known
-    const some = this.db.selectFrom('marks').select('folder').where('owner', '=', owner).limit(1)
-    const isMarked = (await some.execute()).length > 0
+    const cached = this.remembers ? this.markedOwners.get(owner) : undefined
+    if (cached !== undefined) return cached
+    const query = this.db.selectFrom('marks').select('folder').where('owner', '=', owner).limit(1)
+    const isMarked = (await query.execute()).length > 0
     this.markedOwners.set(owner, isMarked)
     return isMarked
   }
 }
 
-/** Files that learn the state of their folders in one transaction, or that are removed. */
+/** Files updated, or deleted, in one transaction. */
 const AT_ONCE = 400
 const REMOVED = 50
-/** Files that cost as much as the statements for a folder. */
+/** Cost of the statements for one folder, in files. */
 const A_FOLDER = 20
 
 /**
- * What happens to the contents of folders. A folder in the trash hides all that is below it at once, since readers ask
- * the folders above. `hidden` says the same to lists that do not ask; it follows file by file. `marks` are the folders
- * whose direct contents have not been told yet: whatever is behind is below one of them.
+ * Passes the state of folders on to their contents. A trashed folder hides everything below it at once, since
+ * readers check the ancestors. Lists use the copy `hidden` in each file instead, which is updated later.
+ * Dirty folders (table `marks`) are those whose direct contents are not updated yet; every outdated file is
+ * below one.
  */
 export class FolderWriter extends FolderReader {
   constructor(
@@ -173,20 +180,21 @@ export class FolderWriter extends FolderReader {
     super(db, false)
   }
 
-  /** Tells what is in a folder the state of the folder: a few files at once, more by a job. */
+  /** Updates the contents of a folder to its state: the first files at once, the rest in a job. */
   async tell(owner: string, folder: number): Promise<void> {
     await this.mark(owner, folder)
     if (!(await this.tellSome(owner))) await this.jobs.add(owner, 'tree')
   }
 
   /**
-   * After a folder was moved. What is in it may not know the state that the folder had before; nobody else would say so
-   * once the folder is elsewhere.
+   * Updates the contents of a moved folder, if the owner has dirty folders: propagation from the former
+   * ancestors no longer reaches them.
    */
   async moved({ owner, idlocal }: Pick<FileRow, 'owner' | 'idlocal'>): Promise<void> {
     if (await this.isMarked(owner)) await this.tell(owner, idlocal)
   }
 
+  /** Marks a folder as dirty: no content of it is updated yet. */
   private async mark(owner: string, folder: number): Promise<void> {
     await this.db
       .insertInto('marks')
@@ -195,7 +203,7 @@ export class FolderWriter extends FolderReader {
       .execute()
   }
 
-  /** Goes on with the marked folders of a user. Returns whether nothing is left. */
+  /** Updates more contents of a user's dirty folders. Returns whether all are done. */
   async tellSome(owner: string): Promise<boolean> {
     for (let left = this.atOnce; left > 0; ) {
       const [mark] = await this.db
@@ -211,7 +219,7 @@ export class FolderWriter extends FolderReader {
     return false
   }
 
-  /** Tells some of the contents of one folder. Returns how many. */
+  /** Updates some contents of one folder. Returns the cost, in files. */
   private async tellContents(
     mark: { owner: string; folder: number; done: string },
     limit: number,
@@ -230,15 +238,15 @@ export class FolderWriter extends FolderReader {
       .orderBy('live_name')
       .limit(limit)
       .execute()
-    const behind = rows.filter((row) => row.hidden !== hidden)
-    await this.files.hide(owner, behind, hidden)
-    for (const row of behind) if (row.filetype === 'fold') await this.mark(owner, row.idlocal)
+    const outdated = rows.filter((row) => row.hidden !== hidden)
+    await this.files.hide(owner, outdated, hidden)
+    for (const row of outdated) if (row.filetype === 'fold') await this.mark(owner, row.idlocal)
     if (rows.length < limit) await this.unmark(mark)
     else await this.note(mark, rows.at(-1)!.live_name!)
     return rows.length
   }
 
-  /** Notes how far the contents of a folder have been told. */
+  /** Saves how far the contents of a folder are updated. */
   private async note({ owner, folder }: { owner: string; folder: number }, done: string): Promise<void> {
     await this.db
       .updateTable('marks')
@@ -248,29 +256,29 @@ export class FolderWriter extends FolderReader {
       .execute()
   }
 
-  /** Removes some of the contents of a folder that was deleted; in the end the folder. Returns its part of a step. */
+  /** Deletes some contents of a deleted folder, and finally the folder. Returns the cost, in files. */
   private async removeContents(
     mark: { owner: string; folder: number; done: string },
     limit: number,
   ): Promise<number> {
     const { owner, folder, done } = mark
-    const most = Math.min(limit, REMOVED)
+    const batchSize = Math.min(limit, REMOVED)
     const contents = this.db
       .selectFrom('files')
       .selectAll()
       .where('owner', '=', owner)
       .where('parent', '=', folder)
-    // By name, from the last one on: an engine may keep what was removed in its index for a while.
-    let rows = await contents.where('live_name', '>', done).orderBy('live_name').limit(most).execute()
+    // In name order, after the last deleted one: an engine may keep deleted rows in its index for a while.
+    let rows = await contents.where('live_name', '>', done).orderBy('live_name').limit(batchSize).execute()
     const name = rows.at(-1)?.live_name
-    // Then what was in the trash before.
-    if (rows.length < most)
+    // Then those that were trashed on their own.
+    if (rows.length < batchSize)
       rows = [
         ...rows,
         ...(await contents
           .where('live_name', 'is', null)
           .where('removed_at', 'is', null)
-          .limit(most - rows.length)
+          .limit(batchSize - rows.length)
           .execute()),
       ]
     const files = rows.filter(({ filetype }) => filetype !== 'fold')
@@ -278,11 +286,11 @@ export class FolderWriter extends FolderReader {
       owner,
       files.map(({ idlocal }) => idlocal),
     )
-    for (const below of rows.filter(({ filetype }) => filetype === 'fold')) {
-      await this.files.markRemoved(below)
-      await this.mark(owner, below.idlocal)
+    for (const subfolder of rows.filter(({ filetype }) => filetype === 'fold')) {
+      await this.files.markRemoved(subfolder)
+      await this.mark(owner, subfolder.idlocal)
     }
-    if (rows.length === most) {
+    if (rows.length === batchSize) {
       if (name) await this.note(mark, name)
       return Number.POSITIVE_INFINITY
     }
@@ -296,7 +304,7 @@ export class FolderWriter extends FolderReader {
   }
 }
 
-/** In place of a folder that is not there. */
+/** Stands in for a folder that does not exist. */
 const NOWHERE = {
   parent: ROOT,
   filename: '',

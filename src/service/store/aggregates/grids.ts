@@ -1,3 +1,4 @@
+// Reads and writes grids: columns, slices and tail rows.
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import type { Bounds } from '../../../ingest/index.ts'
@@ -13,21 +14,21 @@ export type GridRow = Selectable<Schema['grids']>
 export type ColumnRow = Selectable<Schema['columns']>
 export type TailRow = Selectable<Schema['tail']>
 
-/** A slice: a run of rows of one column, stored as a blob of compressed JSON text. */
+/** A slice: consecutive rows of one column, stored as a blob of compressed JSON. */
 export interface SliceRef {
   seq: number
   rows: number
   bytes: number
   blob: BlobRef
-  /** Of its values; undefined if it was stored before they were kept. */
+  /** Lowest value, highest value and number of nulls; undefined for old slices without them. */
   bounds?: Bounds
-  /** Whether slices of the same rows end where it does (ingest/values/slice-ends.ts). */
+  /** Whether the slices of other columns end at the same row (ingest/values/slice-ends.ts). */
   ended?: boolean
 }
 
 type SomeSlices = SelectQueryBuilder<Schema, 'slices', object>
 
-/** A grid, and the epoch that a change of it belongs to: the next one, or the present one if nothing is lost. */
+/** A grid, and the epoch of a change to it: the current one if no data is lost, otherwise the next. */
 export interface Epoch {
   owner: string
   idlocal: number
@@ -66,11 +67,13 @@ export const SLICE_FIELDS = [
 
 type SliceRow = Pick<Selectable<Schema['slices']>, (typeof SLICE_FIELDS)[number]>
 
+/** Converts a row of the database to a slice. */
 export function sliceOf({ owner, seq, rows, bytes, hash, low, high, nulls, ended }: SliceRow): SliceRef {
   const bounds = nulls === null ? undefined : { low: low ?? undefined, high: high ?? undefined, nulls }
   return { seq, rows, bytes, blob: { owner, hash }, bounds, ended: ended === 1 }
 }
 
+/** Converts a slice to a row of the database. */
 export function rowOf({
   uid,
   seq,
@@ -87,34 +90,36 @@ export function rowOf({
 /** Rows per statement: engines limit the number of parameters. */
 const BATCH_ROWS = 2000
 
-/** Identifies the data of a grid, within one version of the file. */
+/** Returns a fingerprint of a grid's data, unique within one version of the file. */
 export function stateOfGrid({ layout, row_count, tail_seq }: GridRow): string {
   return `${layout}.${row_count}.${tail_seq}`
 }
 
-/** Whether another change than `by` holds a grid. */
+/** Returns whether a change other than `by` holds the layout lock of a grid. */
 export function isHeld({ held_by, held_until }: GridRow, by?: string): boolean {
   return held_until > Date.now() && held_by !== by
 }
 
-/** Adds a value to a list of a map. */
+/** Appends a value to the list under a key. */
 function gather<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   const list = lists.get(key)
   if (list) list.push(value)
   else lists.set(key, [value])
 }
 
+/** Splits an array into batches of BATCH_ROWS. */
 function* inBatches<T>(all: readonly T[]): Generator<T[]> {
   for (let k = 0; k < all.length; k += BATCH_ROWS) yield all.slice(k, k + BATCH_ROWS)
 }
 
-/** Lost columns that are remembered of a grid. */
+/** Maximum number of removed columns remembered per grid. */
 const MAX_LOST = 1000
 
-/** Columns of grids, their slices, and the tail (rows appended since the last fold). */
+/** Reads columns of grids, their slices, and the tail: appended rows that are not yet flushed to slices. */
 export class GridReader {
   constructor(protected readonly db: Db) {}
 
+  /** Returns a grid. Throws `not_found` if it does not exist. */
   async get(owner: string, idlocal: number): Promise<GridRow> {
     const row = await this.db
       .selectFrom('grids')
@@ -126,28 +131,28 @@ export class GridReader {
     return row
   }
 
-  /** How many rows and columns grids of an owner have. */
+  /** Lists the numbers of rows and columns of several grids of one owner. */
   async shapes(
     owner: string,
     idlocals: readonly number[],
   ): Promise<{ idlocal: number; rows: number; columns: number }[]> {
-    const found: { idlocal: number; rows: number; columns: number }[] = []
-    for (const some of inBatches(idlocals)) {
+    const result: { idlocal: number; rows: number; columns: number }[] = []
+    for (const batch of inBatches(idlocals)) {
       const rows = await this.db
         .selectFrom('grids')
         .select(['idlocal', 'row_count', 'types'])
         .where('owner', '=', owner)
-        .where('idlocal', 'in', some)
+        .where('idlocal', 'in', batch)
         .execute()
-      // One letter for each column.
-      found.push(
+      // `types` has one letter per column.
+      result.push(
         ...rows.map(({ idlocal, row_count, types }) => ({ idlocal, rows: row_count, columns: types.length })),
       )
     }
-    return found
+    return result
   }
 
-  /** In column order. */
+  /** Lists the columns of a grid, in column order. */
   columns(owner: string, idlocal: number): Promise<ColumnRow[]> {
     return this.db
       .selectFrom('columns')
@@ -158,7 +163,7 @@ export class GridReader {
       .execute()
   }
 
-  /** Columns that are gone and that plots may refer to. */
+  /** Lists removed columns that plots may still refer to. */
   lost(owner: string, idlocal: number): Promise<{ uid: string; name: string }[]> {
     return this.db
       .selectFrom('lost_columns')
@@ -178,7 +183,7 @@ export class GridReader {
     return Number(count)
   }
 
-  /** Slices by column uid, in row order, of `uids` or of all columns; only the `first` ones of each if given. */
+  /** Lists slices by column uid, in row order: of all columns or `uids`, and only the `first` of each. */
   async slices(
     owner: string,
     idlocal: number,
@@ -199,7 +204,7 @@ export class GridReader {
     return byColumn
   }
 
-  /** The rows that are not in a slice yet. Throws `damaged` if a checksum does not match. */
+  /** Loads the rows that are not yet in slices. Throws `damaged` if a checksum does not match. */
   async tail(owner: string, idlocal: number): Promise<TailRow[]> {
     const rows = await this.db
       .selectFrom('tail')
@@ -248,6 +253,7 @@ export class GridWriter extends GridReader {
     super(db)
   }
 
+  /** Adds a grid without columns, and reserves quota for its rows. */
   async add(row: Pick<GridRow, 'owner' | 'idlocal' | 'row_count' | 'ragged' | 'types'>): Promise<void> {
     await this.usage.grow(row.owner, { rows: row.row_count })
     await this.db
@@ -264,7 +270,7 @@ export class GridWriter extends GridReader {
       .execute()
   }
 
-  /** Holds a grid until a time, unless another change holds it now. Returns whether it is held. */
+  /** Takes or renews the layout lock of a grid until `until`. Returns false if another change holds it. */
   async hold(owner: string, idlocal: number, held_by: string, now: number, until: number): Promise<boolean> {
     const { numUpdatedRows } = await this.db
       .updateTable('grids')
@@ -276,6 +282,7 @@ export class GridWriter extends GridReader {
     return numUpdatedRows > 0n
   }
 
+  /** Changes fields of a grid, and reserves quota for added rows. */
   async change(owner: string, idlocal: number, fields: Partial<GridRow>): Promise<void> {
     if (fields.row_count !== undefined && this.usage.limitsRows(owner)) {
       const rows = fields.row_count - (await this.get(owner, idlocal)).row_count
@@ -285,7 +292,7 @@ export class GridWriter extends GridReader {
     await this.appended(owner, idlocal, fields)
   }
 
-  /** Like `change`, after rows were appended whose owner has room for them. */
+  /** Like `change`, but without a quota check: an append has already checked it. */
   async appended(owner: string, idlocal: number, fields: Partial<GridRow>): Promise<void> {
     await this.db
       .updateTable('grids')
@@ -305,7 +312,7 @@ export class GridWriter extends GridReader {
     }
   }
 
-  /** Changes a column. Its name and position in earlier epochs stay known. */
+  /** Changes a column. Earlier epochs keep its name and position. */
   async changeColumn(
     { owner, idlocal, epoch }: Epoch,
     uid: string,
@@ -333,30 +340,30 @@ export class GridWriter extends GridReader {
       .execute()
   }
 
-  /** Changes several columns. Columns that get the same values are changed together. */
+  /** Changes several columns, with one statement per set of equal values. */
   async changeColumns(
     owner: string,
     idlocal: number,
     changes: readonly { uid: string; fields: Partial<Pick<ColumnRow, 'type' | 'rows'>> }[],
   ): Promise<void> {
-    const alike = new Map<string, string[]>()
-    for (const { uid, fields } of changes) gather(alike, JSON.stringify(fields), uid)
-    for (const [fields, uids] of alike) {
+    const uidsByFields = new Map<string, string[]>()
+    for (const { uid, fields } of changes) gather(uidsByFields, JSON.stringify(fields), uid)
+    for (const [fields, uids] of uidsByFields) {
       if (fields === '{}') continue
-      for (const some of inBatches(uids)) {
+      for (const batch of inBatches(uids)) {
         await breathe()
         await this.db
           .updateTable('columns')
           .set(JSON.parse(fields) as Partial<ColumnRow>)
           .where('owner', '=', owner)
           .where('idlocal', '=', idlocal)
-          .where('uid', 'in', some)
+          .where('uid', 'in', batch)
           .execute()
       }
     }
   }
 
-  /** Remembers the names of columns that are removed: the last `MAX_LOST` of a grid. */
+  /** Remembers the names of removed columns, up to a maximum per grid. */
   async addLost(
     owner: string,
     idlocal: number,
@@ -368,46 +375,46 @@ export class GridWriter extends GridReader {
       idlocal,
       rows.map(({ uid }) => uid),
     )
-    const kept = await this.lost(owner, idlocal)
-    const over = kept.length + rows.length - MAX_LOST
-    if (over > 0)
+    const remembered = await this.lost(owner, idlocal)
+    const surplus = remembered.length + rows.length - MAX_LOST
+    if (surplus > 0)
       await this.removeLost(
         owner,
         idlocal,
-        kept.slice(0, over).map(({ uid }) => uid),
+        remembered.slice(0, surplus).map(({ uid }) => uid),
       )
-    for (const some of inBatches(rows)) await this.db.insertInto('lost_columns').values(some).execute()
+    for (const batch of inBatches(rows)) await this.db.insertInto('lost_columns').values(batch).execute()
   }
 
   async removeLost(owner: string, idlocal: number, uids: readonly string[]): Promise<void> {
-    for (const some of inBatches(uids))
+    for (const batch of inBatches(uids))
       await this.db
         .deleteFrom('lost_columns')
         .where('owner', '=', owner)
         .where('idlocal', '=', idlocal)
-        .where('uid', 'in', some)
+        .where('uid', 'in', batch)
         .execute()
   }
 
-  /** Removes columns with their slices. Earlier epochs keep them. */
+  /** Removes columns and their slices. Earlier epochs keep them. */
   async removeColumns({ owner, idlocal, epoch }: Epoch, uids: readonly string[]): Promise<void> {
     for (let k = 0; k < uids.length; k += BATCH_ROWS) {
       await breathe()
-      const some = uids.slice(k, k + BATCH_ROWS)
-      await this.pastColumns({ owner, idlocal, epoch }, some)
-      await this.pastSlices({ owner, idlocal, epoch }, (slices) => slices.where('uid', 'in', some))
+      const batch = uids.slice(k, k + BATCH_ROWS)
+      await this.pastColumns({ owner, idlocal, epoch }, batch)
+      await this.pastSlices({ owner, idlocal, epoch }, (slices) => slices.where('uid', 'in', batch))
       for (const table of ['columns', 'slices'] as const) {
         await this.db
           .deleteFrom(table)
           .where('owner', '=', owner)
           .where('idlocal', '=', idlocal)
-          .where('uid', 'in', some)
+          .where('uid', 'in', batch)
           .execute()
       }
     }
   }
 
-  /** Adds slices whose blobs are stored. Throws `overloaded` if a blob has been collected meanwhile. */
+  /** Adds slices whose blobs are stored. Throws `overloaded` if a blob was collected in the meantime. */
   async addSlices({ owner, idlocal, epoch }: Epoch, slices: (SliceRef & { uid: string })[]): Promise<void> {
     await this.usage.grow(owner, { bytes: slices.reduce((sum, { bytes }) => sum + bytes, 0) })
     await this.referTo(owner, slices)
@@ -420,7 +427,7 @@ export class GridWriter extends GridReader {
     }
   }
 
-  /** Makes the blobs of slices what rows of an owner refer to. Throws `overloaded` if one has been collected meanwhile. */
+  /** Adds references from an owner to the blobs of slices. Throws `overloaded` if one was collected. */
   referTo(owner: string, slices: readonly SliceRef[]): Promise<void> {
     return refer(
       this.db,
@@ -461,21 +468,26 @@ export class GridWriter extends GridReader {
     if (added.length > 0) await this.addSlices(of, added)
   }
 
-  /** Keeps slices for the epochs before this one. Blobs of others are kept for a while: readers may still be using them. */
+  /**
+   * Keeps slices for earlier epochs. Blobs of slices added in this epoch become unreferenced; they are
+   * collected later, since readers may still use them.
+   */
   private async pastSlices(
     { owner, idlocal, epoch }: Epoch,
-    choose: (slices: SomeSlices) => SomeSlices,
+    filter: (slices: SomeSlices) => SomeSlices,
   ): Promise<void> {
-    const own = choose(this.db.selectFrom('slices').where('owner', '=', owner).where('idlocal', '=', idlocal))
+    const slices = filter(
+      this.db.selectFrom('slices').where('owner', '=', owner).where('idlocal', '=', idlocal),
+    )
     await this.db
       .insertInto('past_slices')
       .columns([...PAST_SLICE, 'until'])
-      .expression(own.where('since', '<', epoch).select([...PAST_SLICE, sql.lit(epoch).as('until')]))
+      .expression(slices.where('since', '<', epoch).select([...PAST_SLICE, sql.lit(epoch).as('until')]))
       .execute()
-    await letGo(this.db, owner, own.where('since', '>=', epoch).select('hash'))
+    await letGo(this.db, owner, slices.where('since', '>=', epoch).select('hash'))
   }
 
-  /** Keeps the names and positions of columns for the epochs before this one. */
+  /** Keeps the names and positions of columns for earlier epochs. */
   private async pastColumns({ owner, idlocal, epoch }: Epoch, uids: readonly string[]): Promise<void> {
     await this.db
       .insertInto('past_columns')
@@ -509,29 +521,29 @@ export class GridWriter extends GridReader {
       .execute()
   }
 
-  /** Copies all columns, or those of `uids`, to another file. Slices never change, so they are shared. */
+  /** Copies all columns, or only `uids`, to another file. Slices are immutable, so both files share them. */
   async copy(
     from: { owner: string; idlocal: number },
     to: { owner: string; idlocal: number },
     uids?: string[],
   ): Promise<void> {
-    const all = await this.columns(from.owner, from.idlocal)
-    const columns = all.filter(({ uid }) => !uids || uids.includes(uid))
-    // Count only the copied columns: others may be longer.
+    const sourceColumns = await this.columns(from.owner, from.idlocal)
+    const columns = sourceColumns.filter(({ uid }) => !uids || uids.includes(uid))
+    // Count only copied columns: others may be longer.
     const row_count = Math.max(0, ...columns.map(({ rows }) => rows))
     const ragged = columns.some(({ rows }) => rows !== row_count) ? 1 : 0
     const types = encodeTypes(columns.map(({ type }) => type))
     await this.add({ ...to, row_count, ragged, types })
     const { primary_key, checks } = await this.get(from.owner, from.idlocal)
-    const uidsOf = new Set(columns.map(({ uid }) => uid))
-    if (keyOf({ primary_key }).every((uid) => uidsOf.has(uid)))
+    const copiedUids = new Set(columns.map(({ uid }) => uid))
+    if (keyOf({ primary_key }).every((uid) => copiedUids.has(uid)))
       await this.change(to.owner, to.idlocal, { primary_key })
     if (!uids && checks !== null) await this.change(to.owner, to.idlocal, { checks })
     await this.addColumns(columns.map((column, position) => ({ ...column, ...to, position, since: 1 })))
     const slices = await this.slices(from.owner, from.idlocal, uids)
     await this.addSlices(
       { ...to, epoch: 1 },
-      [...slices].flatMap(([uid, list]) => list.map((slice) => ({ ...slice, uid }))),
+      [...slices].flatMap(([uid, sliceRefs]) => sliceRefs.map((slice) => ({ ...slice, uid }))),
     )
   }
 }

@@ -1,31 +1,35 @@
+// Stores the results of writes with an idempotency key, so that a retry returns them.
 import { sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import type { Engine } from '../engines/engine.ts'
 import type { Db } from '../schema/schema.ts'
 
-/** How long an idempotency key is stored, in ms. See docs/api.md#idempotency. */
+/** Lifetime of an idempotency key, in ms. See docs/api.md#idempotency. */
 const KEY_LIFETIME = 24 * 3600 * 1000
 
-/** Identifies one write of one caller, so that retries apply once. */
+/** Identifies one write of one caller, so that a retry does not apply it again. */
 export interface WriteKey {
-  /** Whose files the write changes. */
+  /** Owner of the files that the write changes. */
   owner: string
   caller: string
   /** The Idempotency-Key header; undefined if none was sent. */
   key: string | undefined
   operation: string
-  /** Hash of the request, to detect a different request with the same key. */
+  /** Hash of the request, to detect that a key was reused for another one. */
   fingerprint: string
-  /** Checksum of a streamed body; undefined until it has arrived, or without one. */
+  /** Checksum of a streamed body; undefined without one, or before it has arrived. */
   bodySum?: string
 }
 
-/** The fingerprint of a write as stored. */
+/** Stored form: the fingerprint, then the body checksum if known. */
 export function kept({ fingerprint, bodySum }: WriteKey): string {
   return bodySum === undefined ? fingerprint : `${fingerprint} ${bodySum}`
 }
 
-/** Whether a stored key was used for the same request. A streamed body is compared once it has arrived. */
+/**
+ * Returns whether a stored key was used for the same request. A streamed body is compared after it has
+ * arrived.
+ */
 export function sameRequest(write: WriteKey, before: Pick<WriteKey, 'operation' | 'fingerprint'>): boolean {
   const [fingerprint, bodySum] = before.fingerprint.split(' ')
   return (
@@ -41,18 +45,18 @@ export function otherRequest(): Problem {
   })
 }
 
-/** Results of writes with an idempotency key, stored in the transaction of the write. */
+/** Reads the results of writes with an idempotency key. */
 export class IdempotencyReader {
   constructor(protected readonly db: Db) {}
 
-  /** The stored result; undefined if the write is new. Throws if the key was used for another request. */
+  /** Returns the stored result; undefined for a new write. Throws if the key was used for another request. */
   async find<T>(write: WriteKey): Promise<{ result: T } | undefined> {
     const [result] = await this.findAll([write])
     if (result instanceof Problem) throw result
     return result === undefined ? undefined : { result: result as T }
   }
 
-  /** Like `find`, for several writes on one owner's files: per write the result, undefined or a Problem. */
+  /** Like `findResult`, for several writes on one owner's files. Per write: the result, undefined, or a Problem. */
   async findAll(writes: readonly WriteKey[], now = Date.now()): Promise<unknown[]> {
     const keys = writes.flatMap(({ key }) => (key === undefined ? [] : [key]))
     if (keys.length === 0) return writes.map(() => undefined)
@@ -74,9 +78,9 @@ export class IdempotencyReader {
 }
 
 export interface OnceOptions<T> {
-  /** Checks a retry before it gets the stored result: may throw. */
+  /** Checks a retry before it gets the stored result; may throw. */
   onReplay?: (result: T) => unknown
-  /** Whether `work` has changed something. If not, nothing is recorded. The default is always. */
+  /** Returns whether `work` changed anything. If not, no result is stored. Default: it did. */
   applied?: (result: T) => boolean
   /** Other users whose rows `work` changes, or reads to decide on a change. */
   owners?: readonly string[]
@@ -84,8 +88,8 @@ export interface OnceOptions<T> {
 
 export class IdempotencyWriter extends IdempotencyReader {
   /**
-   * Runs `work` once per idempotency key, in the transaction of these writers. A retry gets the stored result,
-   * so the result must be JSON; undefined is stored as null.
+   * Runs `work` once per idempotency key, in the transaction of these writers. A retry gets the stored
+   * result, which must be JSON; undefined is stored as null.
    */
   async once<T>(write: WriteKey, work: () => Promise<T>, options: OnceOptions<T> = {}): Promise<T> {
     const before = await this.find<T>(write)
@@ -129,7 +133,7 @@ export class IdempotencyWriter extends IdempotencyReader {
       .execute()
   }
 
-  /** Deletes a key, unless it was used again since. */
+  /** Deletes a key, unless it was used again since `before`. */
   async remove({ owner, key, caller }: StoredKey, before: number): Promise<void> {
     await this.db
       .deleteFrom('idempotency')
@@ -143,10 +147,10 @@ export class IdempotencyWriter extends IdempotencyReader {
 
 type StoredKey = Pick<WriteKey, 'owner' | 'caller'> & { key: string }
 
-/** Keys looked at in one transaction. */
+/** Keys read in one transaction. */
 const LOOKED_AT = 2000
 
-/** Removes expired keys, a few at a time: no request waits long. */
+/** Deletes expired keys in small batches, so that no request waits long. */
 export async function expireKeys(engine: Engine, now = Date.now()): Promise<void> {
   for (let after: StoredKey | undefined = { owner: '', key: '', caller: '' }; after; ) {
     const from: StoredKey = after

@@ -1,19 +1,20 @@
+// Stores background jobs, and the leases of the servers that run them.
 import type { Selectable } from 'kysely'
 import type { Db, Schema } from '../schema/schema.ts'
 
 export type JobRow = Selectable<Schema['jobs']>
 export type JobKind = JobRow['kind']
 
-/** When the dates of grids that get no more rows go into indexes, in ms. */
+/** Delay before the modification date of an idle grid is indexed, in ms. */
 export const SETTLED_AFTER = 5 * 60_000
-/** How often everything is swept, in ms. */
+/** Interval between sweeps, in ms. */
 export const SWEEP_EVERY = 24 * 3600 * 1000
 
-/** Work in the background, which any server on the database may do. See docs/adr/0029-jobs-have-leases.md. */
+/** Reads background jobs, which any server on the database may run. See docs/adr/0029-jobs-have-leases.md. */
 export class JobReader {
   constructor(protected readonly db: Db) {}
 
-  /** Jobs that are due and that nobody does, the longest due first. */
+  /** Lists due jobs that no server has leased, longest due first. */
   due(now: number, limit: number): Promise<JobRow[]> {
     return this.db
       .selectFrom('jobs')
@@ -25,7 +26,7 @@ export class JobReader {
       .execute()
   }
 
-  /** How many jobs are due that no server has, and since when the first one is. */
+  /** Counts due jobs that no server has leased. `since`: when the first one was due; null without any. */
   async backlog(now: number): Promise<{ jobs: number; since: number | null }> {
     const { jobs, since } = await this.db
       .selectFrom('jobs')
@@ -42,10 +43,10 @@ export class JobReader {
 }
 
 export class JobWriter extends JobReader {
-  /** Whether the transaction has added a job that is due now. */
+  /** Whether this transaction has added a job that is due now. */
   hasAdded = false
 
-  /** Adds a job if there is none of its kind and key. */
+  /** Adds a job unless one with its kind and key exists. */
   async ensure(owner: string, kind: JobKind, key: string, due: number): Promise<void> {
     await this.db
       .insertInto('jobs')
@@ -54,7 +55,7 @@ export class JobWriter extends JobReader {
       .execute()
   }
 
-  /** Sets when a job is due that nobody does. */
+  /** Sets the due time of a job, and adds it if it does not exist. */
   async set(owner: string, kind: JobKind, key: string, due: number): Promise<void> {
     await this.ensure(owner, kind, key, due)
     await this.db
@@ -66,7 +67,7 @@ export class JobWriter extends JobReader {
       .execute()
   }
 
-  /** Adds a job that is due at a time. One that is there already is due by then. */
+  /** Adds a job. If it exists, keeps the earlier due time. */
   async add(owner: string, kind: JobKind, key = '', due = Date.now()): Promise<void> {
     this.hasAdded ||= due <= Date.now()
     await this.db
@@ -80,7 +81,9 @@ export class JobWriter extends JobReader {
       .execute()
   }
 
-  /** Takes a job for a time. Returns it with its new fence; undefined if another server has it. */
+  /**
+   * Leases a job until `until`. Returns it with its new fencing token; undefined if another server has it.
+   */
   claim(job: JobRow, holder: string, now: number, until: number): Promise<JobRow | undefined> {
     return this.one(job, job.fence)
       .set(({ eb }) => ({ holder, held_until: until, fence: eb('fence', '+', 1) }))
@@ -89,13 +92,15 @@ export class JobWriter extends JobReader {
       .executeTakeFirst()
   }
 
-  /** Holds a claimed job for longer. Returns whether it is still held: if not, the transaction must change nothing. */
+  /**
+   * Renews the lease of a job. Returns false if it was lost: then the transaction must not change anything.
+   */
   async hold(job: JobRow, until: number): Promise<boolean> {
     const { numUpdatedRows } = await this.one(job, job.fence).set({ held_until: until }).executeTakeFirst()
     return numUpdatedRows > 0n
   }
 
-  /** Ends a claimed job. */
+  /** Deletes a finished job, if its lease was not lost. */
   async end(job: JobRow): Promise<void> {
     await this.db
       .deleteFrom('jobs')
@@ -106,11 +111,12 @@ export class JobWriter extends JobReader {
       .execute()
   }
 
-  /** Gives a claimed job back, to be done at a time. */
+  /** Releases a job, which is then due at `due`. */
   async postpone(job: JobRow, due: number): Promise<void> {
     await this.one(job, job.fence).set({ holder: null, held_until: 0, due }).executeTakeFirst()
   }
 
+  /** Returns an UPDATE of a job, which has no effect if its fencing token has changed. */
   private one({ owner, kind, key }: JobRow, fence: number) {
     return this.db
       .updateTable('jobs')

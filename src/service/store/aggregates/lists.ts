@@ -1,3 +1,4 @@
+// Serves lists of files from ranges of indexes.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../schema/schema.ts'
 import { Counts, hidingFolders, PLACES } from './counts.ts'
@@ -5,72 +6,71 @@ import { asFile, type FileRow, type Filetype } from './files.ts'
 import type { FolderReader } from './folders.ts'
 import type { Name } from './sharing.ts'
 
-/** What somebody may see of the files of an owner. Whoever they are, public files are among it. */
+/** Scope of a list: which files of an owner a user can see. Public files are always included. */
 export interface Viewer {
-  /** Everything: the owner, or somebody who was granted the folder that is listed. */
+  /** Sees everything: the owner, or a user with access to the listed folder. */
   seesAll: boolean
-  /** The names that files may be shared with. */
+  /** Grantees that stand for the user. */
   names: readonly Name[]
-  /** Granted folders, and all below them; for lists of all files. */
+  /** Folders shared with the user, and all below them; for lists of all files. */
   folders: readonly number[]
 }
 
 /** A list of files of one owner. */
 export interface Listed {
   owner: string
-  /** The folder; undefined for the files in all folders. It is not in the trash. */
+  /** Folder to list, which must not be trashed; undefined for the files in all folders. */
   parent?: number
-  /** Types of the files. Default: all but extras, which are in no folder. */
+  /** Types of files. Default: all but extras, which are in no folder. */
   filetypes?: readonly Filetype[]
   viewer: Viewer
-  /** Files that are in the trash themselves, instead of those that are not. For the owner only. */
+  /** Lists files that were trashed themselves instead of those that were not. Only for the owner. */
   trashed?: boolean
 }
 
 export interface ListQuery extends Listed {
   order: 'filename' | 'date_modified'
   descending: boolean
-  /** Key of the last file of the previous page: the sort value and the idlocal. */
+  /** Last file of the previous page: its sort value and id. */
   after?: [value: string | number, idlocal: number]
-  /** Files to skip, for clients that use page numbers. All are read. */
+  /** Number of files to skip, for clients with page numbers. Skipped files are read. */
   skip?: number
   limit: number
 }
 
-/** Whose own lists show everything. */
+/** Scope of the owner: everything. */
 export const OWNER: Viewer = { seesAll: true, names: [], folders: [] }
 
 const TYPES: readonly Filetype[] = ['grid', 'plot', 'fold']
 
-/** Files that a search looks at. */
+/** Maximum number of files that a search scans. */
 const SEARCHED = 5000
 
 function asciiLower(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
-/** Files of others are counted up to here. */
+/** Maximum count of files of other users. */
 const COUNTED = 1000
 
 type Part = RawBuilder<unknown>
 
-/** How ranges are ordered and cut. */
+/** Order, start and limit of index ranges. */
 interface Cut {
   order: 'filename' | 'date_modified'
   descending: boolean
   after?: [value: string | number, idlocal: number]
   limit: number
-  /** Whether the ranges give files, not only their keys. */
+  /** Selects whole files, not only their keys. */
   isWhole?: boolean
 }
 
-/** A file in a list: its key, and the file if it was read with it. */
+/** A file in a list: sort value and id, with all columns if they were read. */
 type Entry = { k: string | number; idlocal: number } & Partial<FileRow>
 
 /**
- * Lists of files. A list is one range of an index, or is merged from several: one for each type that is asked for, and
- * for each name that files are shared with. Each range gives no more than the page has, so that a page costs the same
- * however many files there are.
+ * Lists files. A list is one index range, or a merge of several: one per requested type, and one per grantee.
+ * No range reads more rows than a page has, so the cost of a page does not depend on the number of files.
  */
 export class ListReader {
   private readonly counts: Counts
@@ -82,12 +82,13 @@ export class ListReader {
     this.counts = new Counts(db)
   }
 
+  /** Loads one page of a list. */
   async page(query: ListQuery): Promise<FileRow[]> {
     const { owner, skip = 0, limit, order, descending, after } = query
-    const isMarked = await this.isMarked(query)
-    // Rows that are skipped are read as keys only.
-    const cut: Cut = { order, descending, after, limit: skip + limit, isWhole: skip === 0 }
-    const page = (await this.entries(query, isMarked, cut)).slice(skip)
+    const isOutdated = await this.isMarked(query)
+    // Of skipped rows, read only the keys.
+    const options: Cut = { order, descending, after, limit: skip + limit, isWhole: skip === 0 }
+    const page = (await this.entries(query, isOutdated, options)).slice(skip)
     const missing = page.filter((entry) => entry.filetype === undefined).map(({ idlocal }) => idlocal)
     const rows =
       missing.length === 0
@@ -105,36 +106,36 @@ export class ListReader {
     })
   }
 
-  /** The first files of a list, without doubles. */
-  private async entries(query: Listed, isMarked: boolean, cut: Cut): Promise<Entry[]> {
-    const { descending, limit } = cut
-    const own = await this.merged(query, isMarked, partsOf(query, isMarked, cut), cut)
+  /** Loads the first entries of a list, without duplicates. */
+  private async entries(query: Listed, isOutdated: boolean, options: Cut): Promise<Entry[]> {
+    const { descending, limit } = options
+    const ownEntries = await this.merged(query, isOutdated, partsOf(query, isOutdated, options), options)
     const { names } = query.viewer
-    if (query.viewer.seesAll || names.length === 0) return unique(own)
-    const parts = names.map((name) => shared(query, name, cut, isMarked))
-    const others = await this.merged(query, isMarked, parts, cut)
+    if (query.viewer.seesAll || names.length === 0) return unique(ownEntries)
+    const ranges = names.map((name) => shared(query, name, options, isOutdated))
+    const sharedEntries = await this.merged(query, isOutdated, ranges, options)
     const sign = descending ? -1 : 1
-    return unique([...own, ...others].sort((a, b) => sign * compare(a, b))).slice(0, limit)
+    return unique([...ownEntries, ...sharedEntries].sort((a, b) => sign * compare(a, b))).slice(0, limit)
   }
 
-  /** Merges ranges, with one statement. */
+  /** Merges ranges in one statement. */
   private async merged(
     query: Listed,
-    isMarked: boolean,
-    parts: readonly Part[],
+    isOutdated: boolean,
+    ranges: readonly Part[],
     { descending, limit }: Cut,
   ): Promise<Entry[]> {
     const direction = sql.raw(descending ? 'desc' : 'asc')
-    const all = sql.join(
-      parts.map((part) => sql`select * from (${part}) as p`),
+    const union = sql.join(
+      ranges.map((part) => sql`select * from (${part}) as p`),
       sql` union all `,
     )
-    const { rows } = await sql<Entry>`${foldersOf(query, isMarked)} select * from (${all}) as u
+    const { rows } = await sql<Entry>`${foldersOf(query, isOutdated)} select * from (${union}) as u
       order by k ${direction}, idlocal ${direction} limit ${sql.lit(limit)}`.execute(this.db)
     return rows
   }
 
-  /** The number of files on all pages; of files of others null if there are more than 1,000. */
+  /** Counts the files on all pages; null above 1,000 files of another user. */
   async count(query: Listed): Promise<number | null> {
     const { owner, parent, filetypes = TYPES, viewer, trashed } = query
     if (await this.isMarked(query)) return this.countMarked(query)
@@ -144,16 +145,16 @@ export class ListReader {
     return atMost(open > COUNTED ? open : open + (await this.countShared(query)))
   }
 
-  /** Files that are shared with names of the viewer, besides public ones and those in granted folders; up to 1,001. */
+  /** Counts files shared with the user, without public ones and those in shared folders; up to 1,001. */
   private async countShared({ owner, parent, filetypes = TYPES, viewer }: Listed): Promise<number> {
     const { names, folders } = viewer
     if (names.length === 0) return 0
-    const others = folders.length > 0 ? sql` and not ${inFolders(viewer)}` : sql``
+    const notInFolders = folders.length > 0 ? sql` and not ${inFolders(viewer)}` : sql``
     const parts = names.map(
       ({ kind, name }) => sql`select * from (select idlocal from collaborators where owner = ${owner}
         and kind = ${sql.lit(kind)} and name = ${name} and filename is not null and world_readable = 0
         and filetype in (${sql.join(filetypes.map((type) => sql.lit(type)))})${
-          parent === undefined ? sql` and hidden = 0${others}` : sql` and parent = ${parent}`
+          parent === undefined ? sql` and hidden = 0${notInFolders}` : sql` and parent = ${parent}`
         } order by filename limit ${sql.lit(COUNTED + 1)}) as p`,
     )
     const { rows } = await sql<{ files: number }>`select count(*) as files from (${sql.join(
@@ -163,7 +164,7 @@ export class ListReader {
     return Number(rows[0].files)
   }
 
-  /** The same for lists of all files while folders have to be asked what is in the trash. */
+  /** Counts files while the owner has dirty folders, so that stored counts may be outdated. */
   private async countMarked(query: Listed): Promise<number | null> {
     const { owner, filetypes = TYPES, viewer, trashed } = query
     if (viewer.seesAll && !trashed) {
@@ -171,28 +172,28 @@ export class ListReader {
       return files - (await this.counts.hidden(owner, filetypes))
     }
     const limit = trashed ? Number.MAX_SAFE_INTEGER : COUNTED + 1
-    const found = await this.entries(query, true, { order: 'filename', descending: false, limit })
-    return trashed ? found.length : atMost(found.length)
+    const entries = await this.entries(query, true, { order: 'filename', descending: false, limit })
+    return trashed ? entries.length : atMost(entries.length)
   }
 
   /**
-   * Files of a user with a text in their names, or in the names of their columns, last changed first. Looks at the files
-   * that changed last: what a search costs does not grow with all files.
+   * Finds files by text in their names or column names, latest change first. Scans only the files changed
+   * last, so the cost does not grow with the number of files.
    */
   async search(owner: string, text: string, limit: number): Promise<FileRow[]> {
     const query: Listed = { owner, viewer: OWNER }
-    const isMarked = await this.isMarked(query)
-    const parts = partsOf(query, isMarked, { order: 'date_modified', descending: true, limit: SEARCHED })
-    const all = sql.join(
-      parts.map((part) => sql`select * from (${part}) as p`),
+    const isOutdated = await this.isMarked(query)
+    const ranges = partsOf(query, isOutdated, { order: 'date_modified', descending: true, limit: SEARCHED })
+    const union = sql.join(
+      ranges.map((part) => sql`select * from (${part}) as p`),
       sql` union all `,
     )
     const pattern = `%${text.replace(/[\\%_]/g, (c) => `\\${c}`)}%`
-    // The engines know the case of ASCII only.
+    // The database engines fold case only for ASCII.
     const like = (column: string): Part =>
       sql`lower(${sql.ref(column)}) like ${asciiLower(pattern)} escape '\\'`
-    const { rows } = await sql<FileRow>`${foldersOf(query, isMarked)} select files.* from (
-        select k, idlocal from (${all}) as u order by k desc, idlocal desc limit ${sql.lit(SEARCHED)}) as page
+    const { rows } = await sql<FileRow>`${foldersOf(query, isOutdated)} select files.* from (
+        select k, idlocal from (${union}) as u order by k desc, idlocal desc limit ${sql.lit(SEARCHED)}) as page
       join files on files.owner = ${owner} and files.idlocal = page.idlocal
       where ${like('files.filename')} or exists (select 1 from columns where columns.owner = ${owner}
         and columns.idlocal = page.idlocal and ${like('columns.name')})
@@ -200,7 +201,7 @@ export class ListReader {
     return rows.map(asFile)
   }
 
-  /** The subfolders that a viewer sees of folders that they see; null where there are more than 1,000 of others. */
+  /** Counts the visible subfolders of visible folders, by id; null above 1,000 in folders of another user. */
   async subfolders(
     owner: string,
     folders: readonly { idlocal: number; viewer: Viewer }[],
@@ -209,67 +210,68 @@ export class ListReader {
       owner,
       folders.map(({ idlocal }) => idlocal),
     )
-    const found = new Map<number, number | null>()
-    const partly: { idlocal: number; viewer: Viewer; open: number }[] = []
+    const visible = new Map<number, number | null>()
+    const restricted: { idlocal: number; viewer: Viewer; open: number }[] = []
     for (const { idlocal, viewer } of folders) {
       const { files, open } = counts.get(idlocal) ?? { files: 0, open: 0 }
-      found.set(idlocal, viewer.seesAll ? files : atMost(open))
+      visible.set(idlocal, viewer.seesAll ? files : atMost(open))
       if (!viewer.seesAll && open <= COUNTED && files > open && viewer.names.length > 0)
-        partly.push({ idlocal, viewer, open })
+        restricted.push({ idlocal, viewer, open })
     }
-    if (partly.length === 0) return found
-    const parts = partly.map(({ idlocal: parent, viewer, open }) => {
-      const shared = viewer.names.map(
+    if (restricted.length === 0) return visible
+    const parts = restricted.map(({ idlocal: parent, viewer, open }) => {
+      const perGrantee = viewer.names.map(
         ({ kind, name }) => sql`select * from (select idlocal from collaborators where owner = ${owner}
           and kind = ${sql.lit(kind)} and name = ${name} and parent = ${sql.lit(parent)} and filename is not null
           and filetype = 'fold' and world_readable = 0 limit ${sql.lit(COUNTED + 1)}) as p`,
       )
       return sql`select ${sql.lit(parent)} as parent, ${sql.lit(open)} + count(*) as files
-        from (${sql.join(shared, sql` union `)}) as u`
+        from (${sql.join(perGrantee, sql` union `)}) as u`
     })
     const { rows } = await sql<{
       parent: number
       files: number
     }>`${sql.join(parts, sql` union all `)}`.execute(this.db)
-    for (const { parent, files } of rows) found.set(Number(parent), atMost(Number(files)))
-    return found
+    for (const { parent, files } of rows) visible.set(Number(parent), atMost(Number(files)))
+    return visible
   }
 
-  /** Whether `hidden` is behind what folders say. Lists of one folder do not look at it. */
+  /** Returns whether `hidden` may be outdated and the list uses it. Lists of one folder do not. */
   private async isMarked({ owner, parent, trashed }: Listed): Promise<boolean> {
     return parent === undefined || trashed === true ? this.folders.isMarked(owner) : false
   }
 }
 
-/** A number of files of others: null if there are more than 1,000. */
+/** Returns a count of another user's files; null above 1,000. */
 function atMost(files: number): number | null {
   return files > COUNTED ? null : files
 }
 
-/** The order of names in engines: that of their bytes. */
+/** Compares by sort value, then by id. Names in byte order, as the engines do. */
 function compare(a: Entry, b: Entry): number {
   if (a.k === b.k) return a.idlocal - b.idlocal
   if (typeof a.k === 'number') return a.k - (b.k as number)
   return Buffer.compare(Buffer.from(a.k), Buffer.from(b.k as string))
 }
 
-/** The entries without doubles: what is public or in a granted folder may be shared as well. */
+/** Removes duplicates: a public file, or one in a shared folder, may be shared as well. */
 function unique(entries: readonly Entry[]): Entry[] {
   const byId = new Map<number, Entry>()
   for (const entry of entries) {
-    const before = byId.get(entry.idlocal)
-    if (before?.filetype === undefined) byId.set(entry.idlocal, before ? Object.assign(before, entry) : entry)
+    const previous = byId.get(entry.idlocal)
+    if (previous?.filetype === undefined)
+      byId.set(entry.idlocal, previous ? Object.assign(previous, entry) : entry)
   }
   return [...byId.values()]
 }
 
-/** What a statement begins with that asks folders what is in the trash: their ids as `hiding`. */
-function foldersOf({ owner, trashed, parent }: Listed, isMarked: boolean): Part {
-  if (!isMarked || (parent !== undefined && !trashed)) return sql``
+/** Returns a WITH clause that selects trashed folders as `hiding`; empty if the query does not need it. */
+function foldersOf({ owner, trashed, parent }: Listed, isOutdated: boolean): Part {
+  if (!isOutdated || (parent !== undefined && !trashed)) return sql``
   return trashed ? sql`with ${goneFolders(owner)}` : sql`with ${hidingFolders(owner)}`
 }
 
-/** The folders of an owner that were deleted, and all below, named `hiding`. */
+/** CTE `hiding`: the deleted folders of an owner, and all folders below them. */
 function goneFolders(owner: string): Part {
   return sql`recursive hiding(idlocal) as (
     select idlocal from files where owner = ${owner} and trashed_at is not null and removed_at is not null
@@ -278,7 +280,7 @@ function goneFolders(owner: string): Part {
   )`
 }
 
-/** A range of an index on files as keys of a list: the sort value and the id. */
+/** Returns a query for one index range of files: sort value and id. */
 function range(condition: Part, { order, descending, after, limit, isWhole }: Cut, key?: Part): Part {
   const k = key ?? sql.ref(order)
   const direction = sql.raw(descending ? 'desc' : 'asc')
@@ -289,54 +291,55 @@ function range(condition: Part, { order, descending, after, limit, isWhole }: Cu
     order by ${k} ${direction}, idlocal ${direction} limit ${sql.lit(limit)}`
 }
 
-/** The ranges that a list is merged from. */
-function partsOf(query: Listed, isMarked: boolean, cut: Cut): Part[] {
+/** Returns the index ranges that a list is merged from. */
+function partsOf(query: Listed, isOutdated: boolean, options: Cut): Part[] {
   const { owner, parent, filetypes = TYPES, viewer, trashed } = query
-  const ofOwner = sql`owner = ${owner}`
-  // With marks, the folders are asked.
-  const isShown = isMarked ? sql` and parent not in (select idlocal from hiding)` : sql``
+  const byOwner = sql`owner = ${owner}`
+  // With dirty folders, check the folders instead of `hidden`.
+  const isUntrashed = isOutdated ? sql` and parent not in (select idlocal from hiding)` : sql``
   if (trashed)
-    return [range(sql`${ofOwner} and trashed_at is not null and removed_at is null${isShown}`, cut)]
-  const byDate = cut.order === 'date_modified'
-  const place = parent === undefined ? sql`` : sql` and parent = ${parent}`
-  const present = sql` and trashed_at is null`
-  const shown = parent === undefined ? sql` and hidden = 0${isShown}` : sql``
+    return [range(sql`${byOwner} and trashed_at is not null and removed_at is null${isUntrashed}`, options)]
+  const byDate = options.order === 'date_modified'
+  const inPlace = parent === undefined ? sql`` : sql` and parent = ${parent}`
+  const notTrashed = sql` and trashed_at is null`
+  const notHidden = parent === undefined ? sql` and hidden = 0${isUntrashed}` : sql``
   const ofTypes = sql` and filetype in (${sql.join(filetypes.map((type) => sql.lit(type)))})`
   const settled = byDate ? sql` and appending = 0` : sql``
-  // By date, types are looked at in the order of the index: SQLite would take that of types, and sort, if it saw them.
-  const asFound = sql` and not (filetype not in (${sql.join(filetypes.map((type) => sql.lit(type)))}))`
-  const own = sql`${ofOwner}${place}${present}${shown}${settled}`
-  const parts: Part[] = []
-  if (!viewer.seesAll) parts.push(range(sql`${own} and world_readable = 1${byDate ? asFound : ofTypes}`, cut))
-  // Only some types by name: a range for each. All types of a folder by name: that of names, which are unique there.
+  // By date, filter types in the order of the date index. The double negation keeps SQLite from using the
+  // index by type, and then sorting.
+  const ofTypesUnindexed = sql` and not (filetype not in (${sql.join(filetypes.map((type) => sql.lit(type)))}))`
+  const base = sql`${byOwner}${inPlace}${notTrashed}${notHidden}${settled}`
+  const ranges: Part[] = []
+  if (!viewer.seesAll)
+    ranges.push(range(sql`${base} and world_readable = 1${byDate ? ofTypesUnindexed : ofTypes}`, options))
+  // By name with only some types: a range per type. All types of one folder: the index of unique names.
   else if (!byDate && (query.filetypes || filetypes.length < TYPES.length))
-    for (const type of filetypes) parts.push(range(sql`${own} and filetype = ${sql.lit(type)}`, cut))
+    for (const type of filetypes) ranges.push(range(sql`${base} and filetype = ${sql.lit(type)}`, options))
   else if (!byDate && parent !== undefined)
-    parts.push(range(sql`${own} and live_name is not null`, cut, sql`live_name`))
-  else parts.push(range(sql`${own}${byDate ? asFound : ofTypes}`, cut))
+    ranges.push(range(sql`${base} and live_name is not null`, options, sql`live_name`))
+  else ranges.push(range(sql`${base}${byDate ? ofTypesUnindexed : ofTypes}`, options))
   const visible = viewer.seesAll ? sql`` : sql` and ${visibleTo(owner, viewer)}`
-  // Files with a date that no index has yet: those that rows are appended to. The conditions are written so that no index
-  // but that of these few files can be used.
+  // Files being appended to are in no date index. These expressions allow only the small index of such files.
   if (byDate) {
-    const here = parent === undefined ? sql`` : sql` and parent + 0 = ${parent}`
-    const isVisible = parent === undefined ? sql` and hidden + 0 = 0${isShown}` : sql``
-    const few = sql`${ofOwner} and appending = 1${here}${asFound} and coalesce(trashed_at, -1) = -1${isVisible}${visible}`
-    parts.push(range(few, cut, sql`appended_at`))
+    const inParent = parent === undefined ? sql`` : sql` and parent + 0 = ${parent}`
+    const isVisible = parent === undefined ? sql` and hidden + 0 = 0${isUntrashed}` : sql``
+    const appending = sql`${byOwner} and appending = 1${inParent}${ofTypesUnindexed} and coalesce(trashed_at, -1) = -1${isVisible}${visible}`
+    ranges.push(range(appending, options, sql`appended_at`))
   }
-  // Files that are back from the trash, as long as they are not told.
-  if (isMarked && parent === undefined)
-    parts.push(range(sql`${ofOwner} and hidden = 1${ofTypes}${present}${isShown}${visible}`, cut))
-  if (viewer.seesAll) return parts
+  // Files restored from the trash whose `hidden` is outdated.
+  if (isOutdated && parent === undefined)
+    ranges.push(range(sql`${byOwner} and hidden = 1${ofTypes}${notTrashed}${isUntrashed}${visible}`, options))
+  if (viewer.seesAll) return ranges
   if (viewer.folders.length > 0)
-    parts.push(range(sql`${ofOwner} and ${inFolders(viewer)}${ofTypes}${present}${shown}`, cut))
-  return parts
+    ranges.push(range(sql`${byOwner} and ${inFolders(viewer)}${ofTypes}${notTrashed}${notHidden}`, options))
+  return ranges
 }
 
 function inFolders({ folders }: Viewer): Part {
   return sql`parent in (${sql.join(folders.map((id) => sql.lit(id)))})`
 }
 
-/** Whether a file is public, or shared with the viewer. */
+/** SQL: the file is public, or shared with the user. */
 function visibleTo(owner: string, viewer: Viewer): Part {
   const ways = [sql`world_readable = 1`]
   if (viewer.folders.length > 0) ways.push(inFolders(viewer))
@@ -353,16 +356,16 @@ function namesOf({ names }: Viewer): Part {
   )
 }
 
-/** Keys of what the owner has shared with one name. By name in the order of an index; by date all of it is read. */
+/** Returns a query for files shared with one grantee. Uses an index by name; by date, reads all grants. */
 function shared(
   { owner, parent, filetypes = TYPES }: Listed,
   { kind, name }: Name,
   { order, descending, after, limit }: Cut,
-  isMarked: boolean,
+  isOutdated: boolean,
 ): Part {
   const direction = sql.raw(descending ? 'desc' : 'asc')
   const beyond = sql.raw(descending ? '<' : '>')
-  const hiding = isMarked && parent === undefined
+  const hiding = isOutdated && parent === undefined
   const place =
     parent !== undefined
       ? sql` and c.parent = ${parent}`

@@ -1,3 +1,4 @@
+// Reads and writes plots, the content of files other than grids, and references between files.
 import { type Selectable, sql } from 'kysely'
 import { type BlobRef, refer } from '../objects/blobs.ts'
 import { isAmong, type Key } from '../schema/keys.ts'
@@ -8,21 +9,21 @@ import type { UsageWriter } from './usage.ts'
 
 export type ContentRow = Selectable<Schema['contents']>
 
-/** A text that is stored, and its size before compression. */
+/** A stored blob, and its size before compression in bytes. */
 export interface Stored {
   blob: BlobRef
   bytes: number
 }
 
-/** The text of a row of contents. */
+/** Returns the blob and size of a row of contents. */
 export function storedOf({ owner, hash, bytes }: Pick<ContentRow, 'owner' | 'hash' | 'bytes'>): Stored {
   return { blob: { owner, hash }, bytes }
 }
 
-/** What is shown of a plot besides its file. */
+/** Details of a plot for pages and metadata, besides its file. */
 export interface ShownPlot {
   content: ContentRow
-  /** When its owner joined. */
+  /** When the owner joined, in ms since 1970. */
   date_joined: number
 }
 
@@ -37,10 +38,10 @@ export interface PublicPlots {
   limit: number
 }
 
-/** The highest quality of a plot. */
+/** Highest quality of a plot. */
 const BEST = 5
 
-/** Plots, contents of files other than grids, and references between files. */
+/** Reads plots, the content of files other than grids, and references between files. */
 export class PlotReader {
   constructor(protected readonly db: Db) {}
 
@@ -63,22 +64,23 @@ export class PlotReader {
   }
 
   /**
-   * One page of public plots: one range of an index, or one for each quality that is asked for. Paging is by key, so that new and
-   * deleted plots do not shift pages. `marked`: owners of which folders have to be asked what is in the trash.
+   * Lists public plots from one index range, or one per requested quality. Pages start after a key, so new
+   * and deleted plots do not shift them. `dirtyOwners`: owners with dirty folders, whose plots may have an
+   * outdated `hidden`; the caller checks their folders.
    */
   async public(
     { order, descending, minQuality = 0, maxQuality = BEST, after, limit }: PublicPlots,
-    marked: ReadonlySet<string>,
+    dirtyOwners: ReadonlySet<string>,
   ): Promise<FileRow[]> {
     const direction = sql.raw(descending ? 'desc' : 'asc')
-    const k = sql.ref(order)
-    const sorted = sql`${k} ${direction}, owner ${direction}, idlocal ${direction} limit ${sql.lit(limit)}`
+    const column = sql.ref(order)
+    const ordering = sql`${column} ${direction}, owner ${direction}, idlocal ${direction} limit ${sql.lit(limit)}`
     const from = after
-      ? sql` and (${k}, owner, idlocal) ${sql.raw(descending ? '<' : '>')} (${after.value}, ${after.owner}, ${after.idlocal})`
+      ? sql` and (${column}, owner, idlocal) ${sql.raw(descending ? '<' : '>')} (${after.value}, ${after.owner}, ${after.idlocal})`
       : sql``
     const part = (condition: ReturnType<typeof sql>) =>
-      sql`select * from (select files.*, ${k} as k from files where ${condition}filetype = 'plot'
-        and world_readable = 1 and trashed_at is null${from} order by ${sorted}) as p`
+      sql`select * from (select files.*, ${column} as k from files where ${condition}filetype = 'plot'
+        and world_readable = 1 and trashed_at is null${from} order by ${ordering}) as p`
     const lowest = Math.max(0, Math.ceil(minQuality))
     const highest = Math.min(BEST, Math.floor(maxQuality))
     const parts = []
@@ -87,11 +89,11 @@ export class PlotReader {
       for (let quality = lowest; quality <= highest; quality++)
         parts.push(part(sql`quality = ${sql.lit(quality)} and hidden = 0 and `))
     if (parts.length === 0) return []
-    // Plots that are back from the trash, as long as they are not told.
-    if (marked.size > 0)
+    // Plots restored from the trash whose `hidden` is outdated.
+    if (dirtyOwners.size > 0)
       parts.push(
         part(
-          sql`owner in (${sql.join([...marked])}) and hidden = 1 and quality between ${sql.lit(lowest)} and ${sql.lit(highest)} and `,
+          sql`owner in (${sql.join([...dirtyOwners])}) and hidden = 1 and quality between ${sql.lit(lowest)} and ${sql.lit(highest)} and `,
         ),
       )
     const { rows } = await sql<FileRow>`select * from (${sql.join(parts, sql` union all `)}) as u
@@ -101,9 +103,9 @@ export class PlotReader {
     return rows.map(asFile)
   }
 
-  /** Public plots picked by an operator, most recently picked first. Does not look at folders. */
+  /** Lists public plots picked by an operator, latest pick first. Does not check folders. */
   async picked(limit: number): Promise<FileRow[]> {
-    // The few picked plots first, whatever the query planner thinks.
+    // The CTE makes the query planner start with the few picked plots.
     const { rows } =
       await sql<FileRow>`with picked(owner, idlocal, picked_at) as (select owner, idlocal, picked_at
         from plots where picked_at is not null order by picked_at desc limit ${sql.lit(limit * 4)})
@@ -113,7 +115,7 @@ export class PlotReader {
     return rows.map(asFile)
   }
 
-  /** What pages and metadata show of plots, by fid. */
+  /** Loads details of plots, by fid. */
   async shown(plots: readonly Key[]): Promise<Map<string, ShownPlot>> {
     if (plots.length === 0) return new Map()
     const rows = await this.db
@@ -131,7 +133,7 @@ export class PlotReader {
     )
   }
 
-  /** The references of these files of one owner. */
+  /** Lists the references from files of one owner, in order. */
   referencesOf(owner: string, idlocals: readonly number[]): Promise<ReferenceRow[]> {
     return this.db
       .selectFrom('references')
@@ -144,7 +146,7 @@ export class PlotReader {
       .execute()
   }
 
-  /** Files that reference this one, ordered by id. */
+  /** Lists files that refer to this one, ordered by id. */
   async referencersOf(
     { owner, idlocal }: Key,
     kind: 'grid' | 'extra' | undefined,
@@ -200,7 +202,7 @@ export class PlotWriter extends PlotReader {
       .execute()
   }
 
-  /** Adds or updates a plot. `data_grid` is unchanged unless given. */
+  /** Adds or updates a plot. Without `data_grid`, the stored one is kept. */
   async setPlot(owner: string, idlocal: number, quality: number, data_grid?: number): Promise<void> {
     await this.db
       .updateTable('files')
@@ -219,6 +221,7 @@ export class PlotWriter extends PlotReader {
       .execute()
   }
 
+  /** Sets when an operator picked a plot; null if not picked. */
   async pick(owner: string, idlocal: number, picked_at: number | null): Promise<void> {
     await this.db
       .updateTable('plots')
@@ -232,7 +235,7 @@ export class PlotWriter extends PlotReader {
     await addReferences(this.db, [row])
   }
 
-  /** Removes one reference; returns whether there was one. */
+  /** Removes one reference. Returns whether it existed. */
   async removeReference(row: ReferenceRow): Promise<boolean> {
     const { owner, idlocal, kind, to_owner, to_idlocal } = row
     const { numDeletedRows } = await this.db
@@ -248,7 +251,7 @@ export class PlotWriter extends PlotReader {
     return true
   }
 
-  /** Replaces the grids that a plot references. */
+  /** Replaces the references from a plot to grids. */
   async setGrids(owner: string, idlocal: number, grids: readonly Key[]): Promise<void> {
     const before = await this.db
       .deleteFrom('references')
@@ -270,7 +273,7 @@ export class PlotWriter extends PlotReader {
     )
   }
 
-  /** Adds to the view count. This does not count as a change of the file. */
+  /** Adds to the view count. Does not change version or date of the file. */
   async addViews(owner: string, idlocal: number, count: number): Promise<void> {
     await this.db
       .updateTable('files')

@@ -1,21 +1,22 @@
+// Loads what is related to files: stars, collaborators and references.
 import { sql } from 'kysely'
 import { isAmong, type Key } from '../schema/keys.ts'
 import type { Db } from '../schema/schema.ts'
 import type { CollaboratorRow } from './sharing.ts'
 
 export interface Shared extends Pick<CollaboratorRow, 'kind' | 'name' | 'may_write'> {
-  /** The name of a team as its owner wrote it. */
+  /** Name of the team, as its owner wrote it; null for users and e-mail addresses. */
   teamName: string | null
 }
 
-/** What there is around a file. */
+/** Stars, collaborators and references of a file. */
 export interface Relations {
-  /** Up to `STARS` usernames in order, and how many there are. */
+  /** Usernames in order, up to a maximum, and the number of all stars. */
   stars: { usernames: string[]; count: number }
   collaborators: Shared[]
   /** Files that it refers to. */
   references: Key[]
-  /** Files that refer to it, up to a number. */
+  /** Files that refer to it, up to a maximum. */
   referencers: Key[]
 }
 
@@ -26,9 +27,9 @@ export const NO_RELATIONS: Relations = {
   referencers: [],
 }
 
-/** Usernames of stars that are read. All stars are counted. */
+/** Maximum number of usernames of stars read per file. All stars are counted. */
 const STARS = 100
-/** Files read that refer to one. /sources lists all. */
+/** Maximum number of referencing files read per file. The API path /sources lists all. */
 const REFERENCERS = 100
 
 interface Row {
@@ -41,18 +42,20 @@ interface Row {
   team: string | null
 }
 
-/** A file whose relations are asked for; without the flags, it may have any. */
+/** A file whose relations are requested. Stars and collaborators are not read if its flag is 0. */
 type Related = Key & { starred?: number; shared?: number }
 
 export class RelationReader {
   constructor(private readonly db: Db) {}
 
-  /** What there is around each of these files, with one statement. `referred`: those whose referencers are wanted. */
+  /**
+   * Loads the relations of each file, in one statement. `referred`: files whose referencers are requested.
+   */
   async around(
     files: readonly Related[],
     { references = false, referred = [] }: { references?: boolean; referred?: readonly Key[] } = {},
   ): Promise<Relations[]> {
-    const found = files.map(
+    const relations = files.map(
       (): Relations => ({
         stars: { usernames: [], count: 0 },
         collaborators: [],
@@ -60,7 +63,7 @@ export class RelationReader {
         referencers: [],
       }),
     )
-    if (files.length === 0) return found
+    if (files.length === 0) return relations
     const starred = files.filter((file) => file.starred !== 0)
     const shared = files.filter((file) => file.shared !== 0)
     const parts = []
@@ -82,20 +85,21 @@ export class RelationReader {
         select 'referencer' as what, owner, idlocal, by_owner as name, by_idlocal as number,
           null as kind, null as team from referencers
         where owner = ${owner} and idlocal = ${idlocal} order by by_owner, by_idlocal limit ${sql.lit(REFERENCERS)}) as r`)
-    if (parts.length === 0) return found
+    if (parts.length === 0) return relations
     const { rows } = await sql<Row>`${sql.join(parts, sql` union all `)}`.execute(this.db)
-    const byKey = new Map(files.map(({ owner, idlocal }, k) => [`${owner}:${idlocal}`, found[k]]))
+    const byKey = new Map(files.map(({ owner, idlocal }, k) => [`${owner}:${idlocal}`, relations[k]]))
     for (const row of rows) add(byKey.get(`${row.owner}:${row.idlocal}`)!, row)
-    for (const one of found) {
-      one.stars.usernames.sort(byBytes)
-      one.collaborators.sort((a, b) => byBytes(b.kind, a.kind) || byBytes(a.name, b.name))
-      for (const list of [one.references, one.referencers])
+    for (const relation of relations) {
+      relation.stars.usernames.sort(byBytes)
+      relation.collaborators.sort((a, b) => byBytes(b.kind, a.kind) || byBytes(a.name, b.name))
+      for (const list of [relation.references, relation.referencers])
         list.sort((a, b) => byBytes(a.owner, b.owner) || a.idlocal - b.idlocal)
     }
-    return found
+    return relations
   }
 }
 
+/** Adds a row of the query to the relations of its file. */
 function add(to: Relations, { what, name, number, kind, team }: Row): void {
   switch (what) {
     case 'star':
@@ -119,7 +123,7 @@ function add(to: Relations, { what, name, number, kind, team }: Row): void {
   }
 }
 
-/** In the order of engines, which compare bytes. */
+/** Compares as the database engines do: by bytes. */
 function byBytes(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

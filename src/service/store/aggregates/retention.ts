@@ -1,3 +1,4 @@
+// Deletes expired drafts and versions.
 import { defaultLimits, type Limits } from '../../../contract/limits.ts'
 import type { Engine } from '../engines/engine.ts'
 import type { Key } from '../schema/keys.ts'
@@ -9,20 +10,20 @@ import { Quotas, UsageWriter } from './usage.ts'
 import { VersionReader, type VersionRow, VersionWriter } from './versions.ts'
 
 const DAY = 24 * 3600 * 1000
-/** Drafts looked at in one transaction, and versions. */
+/** Drafts and versions read in one transaction. */
 const FILES = 100
 const LOOKED_AT = 2000
-/** Versions of a file that are looked at. More are looked at by the next sweep. */
+/** Maximum number of versions of one file examined per sweep. */
 const MAX_VERSIONS = 100_000
 
 type Kept = Pick<VersionRow, 'version' | 'made_at' | 'kept_at'>
 type Rules = Pick<Limits, 'version_days' | 'versions' | 'daily_version_days'>
 
 /**
- * The versions of a file that have expired: all of the last days stay, up to a number; before that, the last one of each
- * day (UTC), for a time. The present one and those that were kept never expire. `rows`: the newest first.
+ * Returns the expired versions of a file. Recent versions are kept up to a maximum number; older ones only if
+ * they are the last of their day (UTC). The current version and kept ones never expire. `rows`: newest first.
  */
-export function expiredVersions(rows: readonly Kept[], present: number, now: number, rules: Rules): number[] {
+export function expiredVersions(rows: readonly Kept[], current: number, now: number, rules: Rules): number[] {
   const expired: number[] = []
   let recent = 0
   let day = Number.NaN
@@ -30,8 +31,8 @@ export function expiredVersions(rows: readonly Kept[], present: number, now: num
     const date = Math.floor(made_at / DAY)
     const isLastOfDay = date !== day
     day = date
-    if (version === present) recent++
-    if (version === present || kept_at !== null) continue
+    if (version === current) recent++
+    if (version === current || kept_at !== null) continue
     if (made_at >= now - rules.version_days * DAY && recent < rules.versions) {
       recent++
       continue
@@ -42,12 +43,12 @@ export function expiredVersions(rows: readonly Kept[], present: number, now: num
   return expired
 }
 
-/** Of what is removed, nothing is checked. */
+/** Returns a usage writer without quotas, for deletions. */
 function unlimited(engine: Engine, db: Db): UsageWriter {
   return new UsageWriter(db, new Quotas(engine, defaultLimits))
 }
 
-/** Removes the drafts that are older than some days. */
+/** Deletes drafts older than `draft_days`. Returns how many. */
 export async function expireDrafts(
   engine: Engine,
   { draft_days }: Pick<Limits, 'draft_days'>,
@@ -55,8 +56,8 @@ export async function expireDrafts(
 ): Promise<number> {
   let removed = 0
   for (;;) {
-    const old = await engine.read((db) => new DraftReader(db).olderThan(now - draft_days * DAY, FILES))
-    for (const draft of old)
+    const drafts = await engine.read((db) => new DraftReader(db).olderThan(now - draft_days * DAY, FILES))
+    for (const draft of drafts)
       await engine.write([draft.owner], async (db) => {
         const usage = unlimited(engine, db)
         const writers = {
@@ -64,17 +65,17 @@ export async function expireDrafts(
           versions: new VersionWriter(db, usage),
           files: new FileWriter(db, new Journal(), usage),
         }
-        // It may have been made again meanwhile.
+        // It may have been replaced in the meantime.
         const { owner, idlocal, name, made_at } = draft
-        const there = await writers.drafts.get(owner, idlocal, name)
-        if (there?.made_at === made_at) await removeDraft(writers, there)
+        const current = await writers.drafts.get(owner, idlocal, name)
+        if (current?.made_at === made_at) await removeDraft(writers, current)
       })
-    removed += old.length
-    if (old.length < FILES) return removed
+    removed += drafts.length
+    if (drafts.length < FILES) return removed
   }
 }
 
-/** Removes the versions that have expired, file by file. */
+/** Deletes expired versions, file by file. Returns how many. */
 export async function expireVersions(engine: Engine, rules: Rules, now = Date.now()): Promise<number> {
   let removed = 0
   for (let after: Key | undefined = { owner: '', idlocal: -1 }; after; ) {
@@ -83,15 +84,15 @@ export async function expireVersions(engine: Engine, rules: Rules, now = Date.no
     after = last
     for (const { owner, idlocal } of files) {
       const expired = await engine.read(async (db) => {
-        const present = await db
+        const file = await db
           .selectFrom('files')
           .select('content_version')
           .where('owner', '=', owner)
           .where('idlocal', '=', idlocal)
           .executeTakeFirst()
-        if (!present) return []
+        if (!file) return []
         const rows = await new VersionReader(db).list(owner, idlocal, undefined, MAX_VERSIONS)
-        return expiredVersions(rows, present.content_version, now, rules)
+        return expiredVersions(rows, file.content_version, now, rules)
       })
       if (expired.length > 0)
         removed += await engine.write([owner], (db) =>

@@ -1,3 +1,4 @@
+// Reads and writes collaborators, teams and stars.
 import { randomBytes } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { Key } from '../schema/keys.ts'
@@ -15,10 +16,10 @@ export interface Grant {
   may_write: MayWrite
 }
 
-/** A name that files are shared with: of a user, their e-mail address, or a team that they are in. */
+/** A grantee of shared files: a user, an e-mail address or a team. */
 export type Name = Pick<CollaboratorRow, 'kind' | 'name'>
 
-/** Collaborators, teams, stars. */
+/** Reads collaborators, teams and stars. */
 export class SharingReader {
   private names: { username: string; names: Name[] } | undefined
 
@@ -37,8 +38,8 @@ export class SharingReader {
   }
 
   /**
-   * The grants of `username` on these files, by owner: by username, by e-mail address or as a team member. Grants to
-   * an e-mail address are not converted: the sharer must not learn whose address it is.
+   * Loads the grants of `username` on these files, by owner: to the user, their e-mail address or their
+   * teams. Grants to an e-mail address stay as they are: the sharer must not learn who uses it.
    */
   async grantsOn(
     username: string,
@@ -52,13 +53,14 @@ export class SharingReader {
       .execute()
     const grants = new Map<string, Grant[]>()
     for (const { owner, idlocal, may_write } of rows) {
-      const own = grants.get(owner)
-      if (own) own.push({ idlocal, may_write })
+      const ownerGrants = grants.get(owner)
+      if (ownerGrants) ownerGrants.push({ idlocal, may_write })
       else grants.set(owner, [{ idlocal, may_write }])
     }
     return grants
   }
 
+  /** Query for the grants to a user, their e-mail address or their teams. */
   private granted(username: string) {
     return this.db
       .selectFrom('collaborators')
@@ -78,7 +80,10 @@ export class SharingReader {
       )
   }
 
-  /** The names that files are shared with a user under. Read once: a reader has one snapshot. */
+  /**
+   * Lists the grantees that stand for a user: username, e-mail address, teams. Cached: a reader has one
+   * snapshot.
+   */
   async namesOf(username: string): Promise<Name[]> {
     if (this.names?.username === username) return this.names.names
     const { rows } = await sql<Name>`select 'email' as kind, email as name from users
@@ -90,12 +95,12 @@ export class SharingReader {
   }
 
   /**
-   * Files that others have shared with `username`, ordered by id. `marked`: owners of which folders have to be asked
-   * what is in the trash.
+   * Lists files that others have shared with `username`, ordered by id. `dirtyOwners`: owners with dirty
+   * folders, whose files may have an outdated `hidden`; the caller checks the folders of those files.
    */
   async sharedWith(
     username: string,
-    marked: ReadonlySet<string>,
+    dirtyOwners: ReadonlySet<string>,
     after: Key | undefined,
     limit: number,
   ): Promise<FileRow[]> {
@@ -103,7 +108,7 @@ export class SharingReader {
     const parts = names.map(
       ({ kind, name }) => sql`select * from (select owner, idlocal from collaborators
         where kind = ${sql.lit(kind)} and name = ${name} and owner <> ${username} and filename is not null
-        and ${isShown(marked)}${beyond(after)} order by owner, idlocal limit ${sql.lit(limit)}) as p`,
+        and ${isShown(dirtyOwners)}${beyond(after)} order by owner, idlocal limit ${sql.lit(limit)}) as p`,
     )
     const { rows } = await sql<FileRow>`with page(owner, idlocal) as (
         select owner, idlocal from (${sql.join(parts, sql` union `)}) as u order by owner, idlocal limit ${sql.lit(limit)})
@@ -112,16 +117,16 @@ export class SharingReader {
     return rows.map(asFile)
   }
 
-  /** Files that `username` has starred, ordered by id. Does not check read access. */
+  /** Lists files that `username` has starred, ordered by id. Does not check read access. */
   async starredBy(
     username: string,
-    marked: ReadonlySet<string>,
+    dirtyOwners: ReadonlySet<string>,
     after: Key | undefined,
     limit: number,
   ): Promise<FileRow[]> {
     const { rows } = await sql<FileRow>`select files.* from stars join files
         on files.owner = stars.owner and files.idlocal = stars.idlocal
-      where stars.username = ${username} and files.trashed_at is null and ${isShown(marked, 'files.')}${beyond(after, 'stars.')}
+      where stars.username = ${username} and files.trashed_at is null and ${isShown(dirtyOwners, 'files.')}${beyond(after, 'stars.')}
       order by stars.owner, stars.idlocal limit ${sql.lit(limit)}`.execute(this.db)
     return rows.map(asFile)
   }
@@ -141,7 +146,7 @@ export class SharingReader {
     return this.db.selectFrom('teams').selectAll().where('name_key', '=', key).executeTakeFirst()
   }
 
-  /** Teams `username` owns or is a member of. */
+  /** Lists teams that `username` owns or is a member of. */
   teamsOf(username: string): Promise<TeamRow[]> {
     return this.db
       .selectFrom('teams')
@@ -197,20 +202,20 @@ export class SharingWriter extends SharingReader {
       .execute()
   }
 
-  /** Who has a grant, as people know them. */
+  /** Describes a grantee for the audit log; a team as owner/name. */
   private async named(kind: CollaboratorRow['kind'], name: string): Promise<Record<string, string>> {
     const team = kind === 'team' ? await this.team(name) : undefined
     return { [kind]: team ? `${team.owner}/${team.name}` : name }
   }
 
-  /** Notes that a file has stars or is shared. It may go on saying so when it has none any more. */
-  private async note(what: 'starred' | 'shared', owner: string, idlocal: number): Promise<void> {
+  /** Marks a file as starred or shared. The flag may stay set after the last star or grant is removed. */
+  private async note(field: 'starred' | 'shared', owner: string, idlocal: number): Promise<void> {
     await this.db
       .updateTable('files')
-      .set({ [what]: 1 })
+      .set({ [field]: 1 })
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
-      .where(what, '=', 0)
+      .where(field, '=', 0)
       .execute()
   }
 
@@ -254,7 +259,7 @@ export class SharingWriter extends SharingReader {
       .execute()
   }
 
-  /** Adds a team. Its key is random: what a team of the name had before it was deleted is not shared with it. */
+  /** Adds a team. Its random key keeps files shared with a deleted team of that name from the new one. */
   async addTeam(name: string, owner: string): Promise<TeamRow> {
     await new AccountWriter(this.db, this.journal).assertUser(owner)
     const row = {
@@ -306,14 +311,14 @@ export class SharingWriter extends SharingReader {
   }
 }
 
-/** Whether a file is in no folder of the trash; of some owners it is not known. */
-function isShown(marked: ReadonlySet<string>, table = '') {
+/** SQL: the file is not below a trashed folder. Files of `dirtyOwners` always pass. */
+function isShown(dirtyOwners: ReadonlySet<string>, table = '') {
   const hidden = sql.ref(`${table}hidden`)
-  if (marked.size === 0) return sql`${hidden} = 0`
-  return sql`(${hidden} = 0 or ${sql.ref(`${table}owner`)} in (${sql.join([...marked])}))`
+  if (dirtyOwners.size === 0) return sql`${hidden} = 0`
+  return sql`(${hidden} = 0 or ${sql.ref(`${table}owner`)} in (${sql.join([...dirtyOwners])}))`
 }
 
-/** What comes after a file in the order of ids. */
+/** SQL: files after this one in id order. */
 function beyond(after: Key | undefined, table = '') {
   if (!after) return sql``
   return sql` and (${sql.ref(`${table}owner`)}, ${sql.ref(`${table}idlocal`)}) > (${after.owner}, ${after.idlocal})`

@@ -1,13 +1,14 @@
+// Compresses and stores the JSON of slices, and reads it back.
 import { type Bounds, boundsOf } from '../../../ingest/index.ts'
 import { breathe } from '../../../json/index.ts'
 import type { BlobReader, Blobs, Claim } from '../objects/blobs.ts'
 import { compress, decompress, type StreamPiece } from '../objects/codec.ts'
 import type { SliceRef } from './grids.ts'
 
-/** Slices read ahead of the one that is being used. */
+/** Number of slices loaded ahead of the current one. */
 const READ_AHEAD = 3
 
-/** Stores a text as a compressed blob. The caller sets `seq`. */
+/** Compresses data and stores it as a blob. The caller sets `seq`. */
 export async function storeText(
   blobs: Blobs,
   owner: string,
@@ -17,14 +18,14 @@ export async function storeText(
   return { seq: 0, rows, bytes: text.length, blob: await blobs.put(owner, await compress(text)) }
 }
 
-/** Texts compressed at once. */
+/** Maximum number of slices compressed at once. */
 const PACKED_AT_ONCE = 64
 
-/** Size and number of the texts that are best stored together. */
+/** Size and number of slices that callers should store together. */
 export const TOGETHER_BYTES = 4 * 1024 * 1024
 export const TOGETHER = 1000
 
-/** Values that become a slice. Without `bounds`, they are found in the text. */
+/** A slice to store. Missing `bounds` are computed from `text`, its column JSON. */
 export interface SliceText {
   rows: number
   text: Buffer
@@ -45,17 +46,17 @@ export async function storeSlices(
   texts: readonly SliceText[],
   claim?: Claim,
 ): Promise<SliceRef[]> {
-  const packed: Buffer[] = []
+  const compressed: Buffer[] = []
   let next = 0
-  const packRest = async (): Promise<void> => {
+  const compressRest = async (): Promise<void> => {
     while (next < texts.length) {
       const k = next++
       await breathe()
-      packed[k] = await compress(texts[k].text)
+      compressed[k] = await compress(texts[k].text)
     }
   }
-  await Promise.all(Array.from({ length: Math.min(texts.length, PACKED_AT_ONCE) }, packRest))
-  const refs = await blobs.putAll(owner, packed, claim)
+  await Promise.all(Array.from({ length: Math.min(texts.length, PACKED_AT_ONCE) }, compressRest))
+  const refs = await blobs.putAll(owner, compressed, claim)
   return texts.map(({ rows, text, bounds = boundsOf(text), ended }, k) => ({
     seq: 0,
     rows,
@@ -66,20 +67,21 @@ export async function storeSlices(
   }))
 }
 
+/** Loads a blob and decompresses it. */
 export async function loadText(blobs: BlobReader, slice: Pick<SliceRef, 'blob' | 'bytes'>): Promise<Buffer> {
   return decompress(await blobs.get(slice.blob), slice.bytes)
 }
 
-/** Streams the texts of slices in order, reading a few ahead. */
+/** Streams the column JSON of slices in order, loading a few ahead. */
 export function readSlices(
   blobs: BlobReader,
   slices: readonly SliceRef[],
-  most = READ_AHEAD,
+  maxAhead = READ_AHEAD,
 ): AsyncGenerator<Buffer> {
-  return inOrder(slices, (slice) => loadText(blobs, slice), most)
+  return inOrder(slices, (slice) => loadText(blobs, slice), maxAhead)
 }
 
-/** Streams the blobs of slices in order, as they are stored. */
+/** Streams the compressed blobs of slices in order, loading a few ahead. */
 export function readPacked(blobs: BlobReader, slices: readonly SliceRef[]): AsyncGenerator<StreamPiece> {
   return inOrder(
     slices,
@@ -88,24 +90,25 @@ export function readPacked(blobs: BlobReader, slices: readonly SliceRef[]): Asyn
   )
 }
 
+/** Yields the loaded items in order, loading up to `maxAhead` at once. */
 async function* inOrder<T>(
   slices: readonly SliceRef[],
   load: (slice: SliceRef) => Promise<T>,
-  most: number,
+  maxAhead: number,
 ): AsyncGenerator<T> {
-  const ahead: Promise<T>[] = []
+  const loading: Promise<T>[] = []
   let next = 0
   try {
     for (let k = 0; k < slices.length; k++) {
-      while (next < slices.length && ahead.length < most) {
-        const text = load(slices[next++])
-        // Prevent an unhandled rejection; the error is seen when the promise is awaited.
-        text.catch(() => {})
-        ahead.push(text)
+      while (next < slices.length && loading.length < maxAhead) {
+        const item = load(slices[next++])
+        // Prevents an unhandled rejection; the error is thrown when the promise is awaited.
+        item.catch(() => {})
+        loading.push(item)
       }
-      yield await ahead.shift()!
+      yield await loading.shift()!
     }
   } finally {
-    await Promise.allSettled(ahead)
+    await Promise.allSettled(loading)
   }
 }

@@ -1,3 +1,4 @@
+// Enforces quotas: limits on the files, rows and bytes of a user.
 import { sql } from 'kysely'
 import { counted } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
@@ -7,8 +8,8 @@ import type { Db } from '../schema/schema.ts'
 import { PLACES } from './counts.ts'
 
 /**
- * What a user stores. Files count also in the trash; rows are those of the present versions; bytes are those of values
- * and figures before compression, also of earlier versions, and of metadata.
+ * Storage used by a user. Files include trashed ones. Rows are those of current versions and drafts. Bytes
+ * include values and figures before compression, of all versions, and metadata.
  */
 export interface Usage {
   files: number
@@ -16,27 +17,27 @@ export interface Usage {
   bytes: number
 }
 
-/** What a user may store; null for as much as they like. */
+/** Limits for a user; null for no limit. */
 export type Quota = { [what in keyof Usage]: number | null }
 
 const UNITS = ['files', 'rows', 'bytes'] as const
 
-/** The text of a file without metadata. */
+/** Metadata of a file without metadata. */
 export const NO_METADATA = '{}'
 
-/** How long quotas are kept before they are read again, in ms. */
+/** How long quotas are cached, in ms. */
 const FRESH_MS = 2_000
-/** How long what was measured holds, with what was added since, in ms. */
+/** How long the measured usage of a user is cached, in ms. */
 const MEASURED_MS = 1_000
 const MAX_KNOWN = 10_000
 
 interface Known extends Usage {
   until: number
-  /** The user was refused: what they have is not measured again before `until`. */
+  /** A write was refused: do not measure again before `until`. */
   isRefused?: boolean
 }
 
-/** Quotas of users, and what this process knows of their use. */
+/** Caches the quotas and recent usage of users in this process. */
 export class Quotas {
   private given: ReadonlyMap<string, Quota> = new Map()
   private readUntil = 0
@@ -53,7 +54,7 @@ export class Quotas {
     if (UNITS.some((unit) => common[unit] !== null)) this.common = common
   }
 
-  /** Reads the quotas again if that was long ago. */
+  /** Reloads the quotas if the cache is older than 2 s. */
   async refresh(): Promise<void> {
     if (performance.now() < this.readUntil) return
     this.reading ??= this.read().finally(() => {
@@ -66,57 +67,59 @@ export class Quotas {
     const rows = await this.engine
       .read((db) => db.selectFrom('user_quotas').selectAll().execute())
       .catch(() => undefined)
-    // Without the database, writes fail by themselves.
+    // Without the database, the write itself fails.
     if (!rows) return
     this.given = new Map(rows.map(({ owner, ...quota }) => [owner, quota]))
     this.readUntil = performance.now() + FRESH_MS
   }
 
-  /** The quota of a user; undefined without one. */
+  /** Returns the quota of a user; undefined without one. */
   of(owner: string): Quota | undefined {
     return this.given.get(owner) ?? this.common
   }
 
-  /** Whether a user has a quota of their own. */
+  /** Returns whether a user has their own quota instead of the default. */
   hasOwn(owner: string): boolean {
     return this.given.has(owner)
   }
 
-  /** What a user had when it was last measured, and what was added since. */
+  /** Returns the last measured usage plus later additions; undefined if expired. */
   usage(owner: string): Known | undefined {
-    const known = this.known.get(owner)
-    return known && known.until > performance.now() ? known : undefined
+    const cached = this.known.get(owner)
+    return cached && cached.until > performance.now() ? cached : undefined
   }
 
+  /** Caches a measured usage. `isRefused`: the write was refused. */
   measured(owner: string, usage: Usage, isRefused: boolean): void {
     if (this.known.size >= MAX_KNOWN) this.known.clear()
     this.known.set(owner, { ...usage, until: performance.now() + MEASURED_MS, isRefused })
   }
 
-  /** Something of a user was removed, or their quota changed. */
+  /** Forgets the cached usage of a user, after a removal or a change of quota. */
   forget(owner: string): void {
     this.known.delete(owner)
   }
 
+  /** Discards all cached quotas and usage. */
   changed(): void {
     this.readUntil = 0
     this.known.clear()
   }
 }
 
-/** Reads and checks what users store. */
+/** Measures what users store, and returns their quotas. */
 export class UsageReader {
   constructor(
     protected readonly db: Db,
     protected readonly quotas: Quotas,
   ) {}
 
-  /** The quota of a user, with nulls for what is not limited. */
+  /** Returns the quota of a user, with nulls for no limit. */
   quota(owner: string): Quota {
     return this.quotas.of(owner) ?? { files: null, rows: null, bytes: null }
   }
 
-  /** Returns how much a user stores. Reads every file and slice of the user. */
+  /** Measures the storage of a user. Reads all files and slices of the user. */
   async of(owner: string): Promise<Usage> {
     const { rows } = await sql<{ [unit in keyof Usage]: number | null }>`select
       (select sum(files) from file_counts where owner = ${owner}
@@ -134,7 +137,7 @@ export class UsageReader {
     return { files: Number(files ?? 0), rows: Number(count ?? 0), bytes: Number(bytes ?? 0) }
   }
 
-  /** Files of a user, also in the trash. One look. */
+  /** Counts the files of a user, including trashed ones. Reads only the file counts. */
   async files(owner: string): Promise<number> {
     const { files } = await this.db
       .selectFrom('file_counts')
@@ -147,26 +150,26 @@ export class UsageReader {
 }
 
 export class UsageWriter extends UsageReader {
-  /** Whether rows of a user are limited. */
+  /** Returns whether the number of rows of a user is limited. */
   limitsRows(owner: string): boolean {
     return (this.quotas.of(owner)?.rows ?? null) !== null
   }
 
   /**
-   * Before something is stored: throws `quota_exceeded` if the user has no room for it. `unwritten`: what was asked for
-   * in the same transaction and is not in the tables yet.
+   * Reserves space before a write. Throws `quota_exceeded` if the quota has no room for `growth`.
+   * `unwritten`: reserved in this transaction, but not yet in the tables.
    */
   async grow(owner: string, growth: Partial<Usage>, unwritten: Partial<Usage> = {}): Promise<void> {
     const quota = this.quotas.of(owner)
     if (!quota || UNITS.every((unit) => quota[unit] === null || !growth[unit])) return
-    const known = this.quotas.usage(owner)
-    if (known) {
-      const over = exceeded(quota, growth, known)
+    const cached = this.quotas.usage(owner)
+    if (cached) {
+      const over = exceeded(quota, growth, cached)
       if (!over) {
-        for (const unit of UNITS) known[unit] += growth[unit] ?? 0
+        for (const unit of UNITS) cached[unit] += growth[unit] ?? 0
         return
       }
-      if (known.isRefused) throw over
+      if (cached.isRefused) throw over
     }
     const usage = await this.of(owner)
     for (const unit of UNITS) usage[unit] += unwritten[unit] ?? 0
@@ -176,7 +179,7 @@ export class UsageWriter extends UsageReader {
     if (over) throw over
   }
 
-  /** Before the metadata of a file are replaced. */
+  /** Reserves space before metadata of a file are replaced. */
   async growMetadata(owner: string, after: string, before = NO_METADATA): Promise<void> {
     const bytesOf = (text: string): number => (text === NO_METADATA ? 0 : Buffer.byteLength(text))
     const bytes = bytesOf(after) - bytesOf(before)
@@ -184,12 +187,12 @@ export class UsageWriter extends UsageReader {
     else if (bytes < 0) this.shrunk(owner)
   }
 
-  /** After something was removed. */
+  /** Forgets the cached usage of a user after a removal. */
   shrunk(owner: string): void {
     this.quotas.forget(owner)
   }
 
-  /** Sets the quota of a user; undefined for that of all users. */
+  /** Sets the quota of a user; undefined for the default. */
   async setQuota(owner: string, quota: Quota | undefined): Promise<void> {
     await this.db.deleteFrom('user_quotas').where('owner', '=', owner).execute()
     if (quota)
@@ -201,22 +204,23 @@ export class UsageWriter extends UsageReader {
   }
 }
 
-/** What makes room. */
+/** How to make room, by unit. */
 const ROOM: Readonly<Record<(typeof UNITS)[number], string>> = {
   files: 'Delete files permanently.',
   rows: 'Delete grids permanently, or rows.',
   bytes: 'Delete files permanently, or forget earlier versions.',
 }
 
+/** Returns the error for the first exceeded limit; undefined if there is room. */
 function exceeded(quota: Quota, growth: Partial<Usage>, usage: Usage): Problem | undefined {
   for (const unit of UNITS) {
-    const [most, more] = [quota[unit], growth[unit]]
-    if (most === null || !more || usage[unit] + more <= most) continue
+    const [max, added] = [quota[unit], growth[unit]]
+    if (max === null || !added || usage[unit] + added <= max) continue
     const text = (count: number): string =>
       unit === 'bytes' ? bytesText(count) : counted(count, unit.slice(0, -1))
     return new Problem(
       'quota_exceeded',
-      `there is no room for ${text(more)}: the quota is ${text(most)}, and ${text(usage[unit])} are in use`,
+      `there is no room for ${text(added)}: the quota is ${text(max)}, and ${text(usage[unit])} are in use`,
       { hint: `${ROOM[unit]} An administrator can change the quota: gridline admin user quota NAME` },
     )
   }

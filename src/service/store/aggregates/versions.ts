@@ -1,3 +1,4 @@
+// Reads and writes the versions of grids and plots, and the columns and slices of earlier ones.
 import { type Selectable, sql } from 'kysely'
 import { letGo, refer } from '../objects/blobs.ts'
 import type { Key } from '../schema/keys.ts'
@@ -17,7 +18,7 @@ export interface PastColumn {
   position: number
 }
 
-/** What is known of a version when it begins. */
+/** Fields of a version when it is created. */
 export type NewVersion = Pick<
   VersionRow,
   'owner' | 'idlocal' | 'version' | 'epoch' | 'made_by' | 'operation'
@@ -47,7 +48,7 @@ const NOTHING: Omit<
   kept_name: null,
 }
 
-/** Versions of the content of grids and plots, and the slices and columns of earlier ones. */
+/** Reads the versions of grids and plots, and the columns and slices of earlier ones. */
 export class VersionReader {
   constructor(protected readonly db: Db) {}
 
@@ -55,14 +56,14 @@ export class VersionReader {
     return this.of(owner, idlocal).where('version', '=', version).executeTakeFirst()
   }
 
-  /** The newest first, before a version. */
+  /** Lists versions before `before`, or all, newest first. Skips drafts. */
   list(owner: string, idlocal: number, before: number | undefined, limit: number): Promise<VersionRow[]> {
     let select = this.of(owner, idlocal).where('version', '>', 0).orderBy('version', 'desc').limit(limit)
     if (before !== undefined) select = select.where('version', '<', before)
     return select.execute()
   }
 
-  /** The version at a time: the last one made by then. */
+  /** Returns the version that was current at a time. */
   at(owner: string, idlocal: number, time: number): Promise<VersionRow | undefined> {
     return this.of(owner, idlocal)
       .where('version', '>', 0)
@@ -72,20 +73,20 @@ export class VersionReader {
       .executeTakeFirst()
   }
 
-  /** The version that was kept with a name. */
+  /** Returns the version that was kept under a name. */
   named(owner: string, idlocal: number, name: string): Promise<VersionRow | undefined> {
     return this.of(owner, idlocal).where('kept_name', '=', name).executeTakeFirst()
   }
 
-  /** The content of the drafts of a grid: versions with negative numbers. */
+  /** Lists the drafts of a grid: versions with negative numbers. */
   draftsOf(owner: string, idlocal: number): Promise<VersionRow[]> {
     return this.of(owner, idlocal).where('version', '<', 0).execute()
   }
 
-  /** The columns in an epoch before the present one, in their order. */
+  /** Lists the columns in an earlier epoch, in column order. */
   async columnsIn({ owner, idlocal, epoch }: Epoch): Promise<PastColumn[]> {
     const fields = ['uid', 'name', 'position'] as const
-    const present = await this.db
+    const current = await this.db
       .selectFrom('columns')
       .select(fields)
       .where('owner', '=', owner)
@@ -100,12 +101,12 @@ export class VersionReader {
       .where('since', '<=', epoch)
       .where('until', '>', epoch)
       .execute()
-    return [...present, ...past].sort((a, b) => a.position - b.position)
+    return [...current, ...past].sort((a, b) => a.position - b.position)
   }
 
-  /** The slices in an epoch before the present one, by column, in the order of their rows. */
+  /** Lists the slices in an earlier epoch, by column uid, in row order. */
   async slicesIn({ owner, idlocal, epoch }: Epoch): Promise<Map<string, SliceRef[]>> {
-    const present = await this.db
+    const current = await this.db
       .selectFrom('slices')
       .select(SLICE_FIELDS)
       .where('owner', '=', owner)
@@ -121,7 +122,7 @@ export class VersionReader {
       .where('until', '>', epoch)
       .execute()
     const byColumn = new Map<string, SliceRef[]>()
-    for (const row of [...present, ...past].sort((a, b) => a.seq - b.seq)) {
+    for (const row of [...current, ...past].sort((a, b) => a.seq - b.seq)) {
       const list = byColumn.get(row.uid)
       if (list) list.push(sliceOf(row))
       else byColumn.set(row.uid, [sliceOf(row)])
@@ -130,8 +131,8 @@ export class VersionReader {
   }
 
   /**
-   * Files with more than one version among the next versions after a file; in order. `last`: after which file to go on;
-   * undefined at the end. What a step costs does not grow with the files that have only one.
+   * Scans the next `limit` versions after a file. Returns files with more than one version (the last may have one), in order, and the
+   * file to continue after; undefined at the end.
    */
   async filesWithHistory(after: Key, limit: number): Promise<{ files: Key[]; last: Key | undefined }> {
     const rows = await this.db
@@ -144,9 +145,9 @@ export class VersionReader {
       .execute()
     const last = rows.at(-1)
     if (rows.length < limit || !last) return { files: severalOf(rows), last: undefined }
-    // Of the last file there may be more versions.
-    const whole = rows.filter(({ owner, idlocal }) => owner !== last.owner || idlocal !== last.idlocal)
-    return { files: [...severalOf(whole), last], last }
+    // The last file may have more versions.
+    const complete = rows.filter(({ owner, idlocal }) => owner !== last.owner || idlocal !== last.idlocal)
+    return { files: [...severalOf(complete), last], last }
   }
 
   private of(owner: string, idlocal: number) {
@@ -158,7 +159,7 @@ export class VersionReader {
   }
 }
 
-/** The bytes of slices before compression. */
+/** Sums the sizes of slices before compression, in bytes. */
 function bytesOf(slices: readonly SliceRef[]): number {
   return slices.reduce((sum, { bytes }) => sum + bytes, 0)
 }
@@ -167,7 +168,7 @@ export class VersionWriter extends VersionReader {
   constructor(
     db: Db,
     private readonly usage: UsageWriter,
-    /** What versions that begin with these writes say. */
+    /** Message of versions created by these writes. */
     readonly message?: string,
   ) {
     super(db)
@@ -180,7 +181,7 @@ export class VersionWriter extends VersionReader {
       .execute()
   }
 
-  /** Changes a version. Returns whether it is there. */
+  /** Changes a version. Returns whether it exists. */
   async change(
     { owner, idlocal, version }: Pick<VersionRow, 'owner' | 'idlocal' | 'version'>,
     fields: Partial<VersionRow>,
@@ -196,8 +197,9 @@ export class VersionWriter extends VersionReader {
   }
 
   /**
-   * Removes versions, and the slices and columns that no other one has. Never the present one. Their blobs are kept for a
-   * while: readers may still be using them. `unlessKept`: not those that have been kept meanwhile.
+   * Removes versions, with the slices and columns that only they use, but never the current one. Blobs are
+   * collected later, since readers may still use them. `unlessKept` spares versions that were kept in the
+   * meantime. Returns how many were removed.
    */
   async remove(
     owner: string,
@@ -224,32 +226,32 @@ export class VersionWriter extends VersionReader {
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
       .executeTakeFirst()
-    const gone = versions.filter((version) => version !== file?.content_version)
-    if (gone.length === 0) return 0
-    let chosen = this.db
+    const removable = versions.filter((version) => version !== file?.content_version)
+    if (removable.length === 0) return 0
+    let selected = this.db
       .selectFrom('versions')
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
-      .where('version', 'in', gone)
-    if (unlessKept) chosen = chosen.where('kept_at', 'is', null)
+      .where('version', 'in', removable)
+    if (unlessKept) selected = selected.where('kept_at', 'is', null)
     await letGo(
       this.db,
       owner,
-      chosen.where('hash', 'is not', null).select(({ ref }) => ref('hash').$notNull().as('hash')),
+      selected.where('hash', 'is not', null).select(({ ref }) => ref('hash').$notNull().as('hash')),
     )
     let removal = this.db
       .deleteFrom('versions')
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
-      .where('version', 'in', gone)
+      .where('version', 'in', removable)
     if (unlessKept) removal = removal.where('kept_at', 'is', null)
     const { numDeletedRows } = await removal.executeTakeFirst()
     return Number(numDeletedRows)
   }
 
   /**
-   * Adds the content of a draft, as a version whose number and epoch no other one has: below zero.
-   * Returns its number.
+   * Stores the content of a draft as a version with a new negative number, which is also its epoch. Returns
+   * it.
    */
   async addDraft(
     row: Omit<NewVersion, 'version' | 'epoch'>,
@@ -258,9 +260,9 @@ export class VersionWriter extends VersionReader {
     const { owner, idlocal } = row
     await this.usage.grow(owner, {
       rows: row.row_count ?? 0,
-      bytes: bytesOf(columns.flatMap(({ slices: own }) => own)),
+      bytes: bytesOf(columns.flatMap(({ slices: columnSlices }) => columnSlices)),
     })
-    const version = Math.min(0, ...(await this.draftsOf(owner, idlocal)).map((one) => one.version)) - 1
+    const version = Math.min(0, ...(await this.draftsOf(owner, idlocal)).map((draft) => draft.version)) - 1
     await this.add({ ...row, version, epoch: version })
     const span = { owner, idlocal, since: version, until: version + 1 }
     for (let k = 0; k < columns.length; k += BATCH_ROWS)
@@ -272,13 +274,13 @@ export class VersionWriter extends VersionReader {
             .map(({ uid, name }, n) => ({ ...span, uid, name, position: k + n })),
         )
         .execute()
-    const slices = columns.flatMap(({ uid, slices: own }) =>
-      own.map((slice, seq) => ({ ...rowOf({ ...slice, uid, seq }), ...span })),
+    const slices = columns.flatMap(({ uid, slices: columnSlices }) =>
+      columnSlices.map((slice, seq) => ({ ...rowOf({ ...slice, uid, seq }), ...span })),
     )
     await refer(
       this.db,
       owner,
-      columns.flatMap(({ slices: own }) => own.map(({ blob }) => blob)),
+      columns.flatMap(({ slices: columnSlices }) => columnSlices.map(({ blob }) => blob)),
     )
     for (let k = 0; k < slices.length; k += BATCH_ROWS)
       await this.db
@@ -288,7 +290,7 @@ export class VersionWriter extends VersionReader {
     return version
   }
 
-  /** Adds slices that a kept version of a plot shows. */
+  /** Adds the slices that a kept version of a plot shows. */
   async addKept(
     { owner, idlocal, version }: Pick<VersionRow, 'owner' | 'idlocal' | 'version'>,
     slices: readonly (SliceRef & { uid: string })[],
@@ -307,15 +309,15 @@ export class VersionWriter extends VersionReader {
         .execute()
   }
 
-  /** Removes the slices of a version of a plot that is not kept any more. */
+  /** Removes the slices of a plot version that is no longer kept. */
   async removeKept({ owner, idlocal, version }: VersionRow): Promise<void> {
-    const own = this.db
+    const hashes = this.db
       .selectFrom('past_slices')
       .select('hash')
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
       .where('since', '=', version)
-    await letGo(this.db, owner, own)
+    await letGo(this.db, owner, hashes)
     await this.db
       .deleteFrom('past_slices')
       .where('owner', '=', owner)
@@ -324,7 +326,7 @@ export class VersionWriter extends VersionReader {
       .execute()
   }
 
-  /** Removes the past slices and columns that no version has any more. */
+  /** Removes past slices and columns that no version uses. */
   private async prune(owner: string, idlocal: number): Promise<void> {
     const unused = (table: 'past_slices' | 'past_columns') =>
       sql<boolean>`not exists (select 1 from versions where versions.owner = ${sql.ref(`${table}.owner`)} and versions.idlocal = ${sql.ref(`${table}.idlocal`)} and versions.epoch >= ${sql.ref(`${table}.since`)} and versions.epoch < ${sql.ref(`${table}.until`)})`
@@ -348,10 +350,11 @@ export class VersionWriter extends VersionReader {
   }
 }
 
-/** The files that are there several times, one after the other. */
+/** Returns the files that occur more than once in a sorted list. */
 function severalOf(rows: readonly Key[]): Key[] {
   return rows.filter(({ owner, idlocal }, k) => {
-    const isAs = (other: Key | undefined): boolean => other?.owner === owner && other.idlocal === idlocal
-    return isAs(rows[k + 1]) && !isAs(rows[k - 1])
+    const isSameFile = (other: Key | undefined): boolean =>
+      other?.owner === owner && other.idlocal === idlocal
+    return isSameFile(rows[k + 1]) && !isSameFile(rows[k - 1])
   })
 }

@@ -1,3 +1,4 @@
+// Distributes the tables over the nodes of a Citus cluster.
 import { sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import type { Limits } from '../../../contract/limits.ts'
@@ -5,8 +6,8 @@ import type { Db, Schema } from '../schema/schema.ts'
 import type { Engine } from './engine.ts'
 
 /**
- * Where the rows of each table are on Citus: with all rows of their owner, with those of `home`, or on every node. What
- * is read without knowing an owner and seldom changes is everywhere. See docs/adr/0032-citus-by-owner.md.
+ * Distribution of each table on Citus: on the node of its owner, on that of `home`, or on every node. Rarely
+ * changed tables that are read without an owner are everywhere. See docs/adr/0032-citus-by-owner.md.
  */
 const distribution = {
   counters: 'owner',
@@ -48,43 +49,43 @@ const distribution = {
   place_sizes: 'everywhere',
 } as const satisfies Record<keyof Schema, 'owner' | 'home' | 'everywhere'>
 
-/** Whether the rows of a table are where their owner is. */
+/** Returns whether the rows of a table are on the node of their owner. */
 export function isByOwner(table: keyof Schema): boolean {
   return distribution[table] === 'owner'
 }
 
-/** The schema of the tables, whatever characters its name has. */
+/** The current schema, whatever characters its name contains. */
 const SCHEMA = sql`(select oid from pg_namespace where nspname = current_schema())`
 
-/** The table that decides on which node an owner is. */
+/** The table whose distribution the other tables follow. */
 const FIRST = 'counters'
 
 export interface Distributed {
-  /** Tables that were distributed now. */
+  /** Tables that this call distributed; with `isDry`, that it would distribute. */
   tables: string[]
-  /** Nodes that have rows of owners. */
+  /** Nodes that hold rows of owners. */
   nodes: number
 }
 
 /**
- * Distributes the tables of a database over the nodes of its Citus cluster, in one transaction. Tables that are
- * distributed already stay as they are. Throws `invalid_request` if the database has no Citus, or no nodes.
+ * Distributes the tables of a database over the nodes of its Citus cluster, in one transaction. Already
+ * distributed ones stay as they are. Throws `invalid_request` without Citus or nodes.
  */
 export async function distribute(engine: Engine, limits: Limits, isDry = false): Promise<Distributed> {
   if (engine.name !== 'postgres')
-    throw new Problem('usage', 'only databases of PostgreSQL with Citus can be distributed', {
+    throw new Problem('usage', 'only PostgreSQL databases with Citus can be distributed', {
       hint: 'Give --database postgres://user:password@host/name',
     })
   const run = isDry ? engine.read : engine.migrate
   return run(async (db) => {
     if (!(await hasCitus(db)))
-      throw new Problem('invalid_request', 'the database has no extension citus', {
+      throw new Problem('invalid_request', 'the extension citus is not installed in the database', {
         hint: 'Run "create extension citus" in this database on every node, and add the nodes with citus_add_node. See docs/operating.md, Citus.',
       })
     const nodes = await nodesOf(db)
     if (nodes === 0)
-      throw new Problem('invalid_request', 'no node of the Citus cluster takes rows', {
-        hint: "Add workers with select citus_add_node('host', 5432), or let the coordinator take rows with citus_set_node_property. See docs/operating.md, Citus.",
+      throw new Problem('invalid_request', 'no node of the Citus cluster may hold rows', {
+        hint: "Add workers with select citus_add_node('host', 5432), or let the coordinator hold rows with citus_set_node_property. See docs/operating.md, Citus.",
       })
     const missing = await undistributed(db)
     await assertTogether(db)
@@ -96,12 +97,12 @@ export async function distribute(engine: Engine, limits: Limits, isDry = false):
   })
 }
 
-/** Whether the tables are distributed. */
+/** Returns whether the tables are distributed. */
 async function isDistributed(db: Db): Promise<boolean> {
   return (await hasCitus(db)) && (await distributedTables(db)).has(FIRST)
 }
 
-/** After a migration: distributes the tables that it has added, if the others are. */
+/** Distributes tables added by a migration, if the other tables are distributed. */
 export async function distributeNew(engine: Engine, db: Db): Promise<void> {
   if (engine.name !== 'postgres' || !(await isDistributed(db))) return
   await distributeTables(db, await undistributed(db))
@@ -112,7 +113,7 @@ async function hasCitus(db: Db): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Nodes that take rows; a coordinator without workers takes them itself. */
+/** Counts the nodes that hold rows. A coordinator without workers holds them itself. */
 async function nodesOf(db: Db): Promise<number> {
   const { rows } = await sql<{ nodes: number; all: number }>`
     select count(*) filter (where shouldhaveshards) as nodes, count(*) as all from pg_dist_node
@@ -128,13 +129,13 @@ async function distributedTables(db: Db): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name))
 }
 
-/** Locks are waited for on the nodes, which do not know the settings of a transaction. */
+/** Sets the lock timeout on the nodes, which ignore the settings of a transaction. */
 async function limitLocks(db: Db, { lock_seconds }: Limits): Promise<void> {
   const setting = `alter database %I set lock_timeout = '${lock_seconds}s'`
   await sql`select run_command_on_workers(format(${setting}, current_database()))`.execute(db)
 }
 
-/** Throws if somebody has distributed tables so that the rows of an owner are not on one node. */
+/** Throws if tables were distributed by hand such that the rows of an owner are on several nodes. */
 async function assertTogether(db: Db): Promise<void> {
   const { rows } = await sql<{
     name: string
@@ -143,31 +144,32 @@ async function assertTogether(db: Db): Promise<void> {
     from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
     where c.relnamespace = ${SCHEMA} and p.partmethod = 'h' order by c.relname`.execute(db)
   const first = rows.find(({ name }) => name === FIRST)?.place
-  const apart = rows.filter(({ place }) => place !== first).map(({ name }) => name)
-  if (apart.length > 0)
+  const elsewhere = rows.filter(({ place }) => place !== first).map(({ name }) => name)
+  if (elsewhere.length > 0)
     throw new Problem(
       'conflict',
-      `these tables are distributed, but not together with ${FIRST}: ${apart.join(', ')}`,
+      `these tables are distributed, but not together with ${FIRST}: ${elsewhere.join(', ')}`,
       {
-        hint: `Run "select undistribute_table('${apart[0]}')" for each of them, then gridline admin distribute again.`,
+        hint: `Run "select undistribute_table('${elsewhere[0]}')" for each of them, then gridline admin distribute again.`,
       },
     )
 }
 
-/** All tables: that of the owners first, which decides where the others are. */
+/** Distribution of all tables. COLOCATION_TABLE comes first: the others follow it. */
 const tables: Record<string, string> = { ...distribution, schema_migrations: 'everywhere' }
 
-/** The tables that are not distributed. */
+/** Lists the tables that are not distributed. */
 async function undistributed(db: Db): Promise<string[]> {
-  const done = await distributedTables(db)
+  const distributed = await distributedTables(db)
   const { rows } = await sql<{ name: string }>`select relname as name from pg_class
     where relnamespace = ${SCHEMA} and relkind in ('r', 'p')`.execute(db)
-  const present = new Set(rows.map(({ name }) => name))
-  return Object.keys(tables).filter((table) => present.has(table) && !done.has(table))
+  const existing = new Set(rows.map(({ name }) => name))
+  return Object.keys(tables).filter((table) => existing.has(table) && !distributed.has(table))
 }
 
 async function distributeTables(db: Db, missing: readonly string[]): Promise<void> {
-  // Its rows are older than `home`, so its key does not begin with it; SQLite could not change that without a copy.
+  // The column `home` is newer than the table, so the primary key lacks it; SQLite could not change that
+  // without a copy.
   if (missing.includes('blob_pieces'))
     await sql`alter table blob_pieces drop constraint blob_pieces_pk,
       add constraint blob_pieces_pk primary key (home, key, piece)`.execute(db)

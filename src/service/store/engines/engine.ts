@@ -1,10 +1,11 @@
+// Interface of the database engines, SQLite and PostgreSQL.
 import type { Kysely, RawBuilder } from 'kysely'
 import type { Db } from '../schema/schema.ts'
 
 export interface WriteOptions {
-  /** `work` detects by itself that it was already committed, so it may be repeated after a lost commit. */
+  /** `work` detects that it was already committed, so it may be repeated if a commit is lost. */
   repeatable?: boolean
-  /** `work` frees space: on a full disk it may use the space that is reserved for this. */
+  /** `work` frees space: on a full disk, it may use the reserved space. */
   frees?: boolean
 }
 
@@ -13,32 +14,32 @@ export interface Transactions {
   /** Runs `work` on one consistent snapshot of the database. */
   read<T>(work: (db: Db) => Promise<T>): Promise<T>
   /**
-   * Runs `work` in one transaction, which is durable when the promise resolves. `owners`: the users whose rows `work`
-   * changes, or reads to decide on a change; other writes of theirs wait. None are needed for single statements that
-   * are right whatever runs beside them. `work` may run again after a conflict, so it must have no side effects
-   * besides queries. Concurrent writes may share a commit.
+   * Runs `work` in one transaction, which is durable when the promise resolves. `owners`: users whose rows
+   * `work` changes, or reads to decide on a change; their other writes wait. Single statements that are
+   * correct under concurrency need none. `work` may run again after a conflict, so it must have no side
+   * effects. Concurrent writes may share a commit.
    */
   write<T>(owners: readonly string[], work: (db: Db) => Promise<T>, options?: WriteOptions): Promise<T>
-  /** Like `write`, but durable only after the next `write`. For blobs that nothing refers to yet. */
+  /** Like `write`, but durable only after the next `write`. For blobs without references. */
   writeDeferred<T>(work: (db: Db) => Promise<T>): Promise<T>
 }
 
-/** What an engine has done since it was opened, and its connections. */
+/** Counters of an engine since it was opened, and its connections. */
 export class EngineStats {
-  /** Statements besides those that begin and end transactions. */
+  /** Statements, without those that begin and end transactions. */
   statements = 0
-  /** Called with each statement of SQLite, for tests of how it is read. */
+  /** Called with each statement of SQLite, for tests of query plans. */
   onStatement?: (text: string) => void
   reads = 0
   writes = 0
-  /** Transactions that were rolled back, also those that were then repeated. */
+  /** Rolled-back transactions, including those that were repeated. */
   rollbacks = 0
-  /** Transactions repeated after a conflict, and on a new connection. */
+  /** Transactions repeated after a conflict; and on a new connection. */
   conflicts = 0
   reconnects = 0
-  /** Seconds that writes waited for the locks of their owners. */
+  /** Seconds that writes waited for owner locks. */
   lockSeconds = 0
-  /** Connections now: open, idle, and requests that wait for one. */
+  /** Returns the open and idle connections, and the requests waiting for one. */
   connections: () => { open: number; idle: number; waiting: number } = () => ({
     open: 0,
     idle: 0,
@@ -46,19 +47,19 @@ export class EngineStats {
   })
 }
 
-/** A database engine. All code above it is the same for every engine. */
+/** A database engine. The code above it does not depend on which one is used. */
 export interface Engine extends Transactions {
   readonly name: 'sqlite' | 'postgres'
   readonly stats: EngineStats
-  /** SQL column types, by the names that migrations use. */
+  /** SQL column types, as named in migrations. */
   readonly types: Types
-  /** Transactions for requests on one owner's files, which may use only part of the connections. */
+  /** Returns transactions for requests on one owner's files, limited to part of the connections. */
   lane(owner: string): Transactions
-  /** Runs a schema change without timeouts. Repeats it if another process migrates at the same time. */
+  /** Runs a schema change without timeouts. Repeats it after a conflict with another migrating process. */
   migrate<T>(work: (db: Db) => Promise<T>): Promise<T>
   /** Updates the statistics of the query planner. */
   maintain(): Promise<void>
-  /** Runs the engine's own integrity check. Returns the errors found. */
+  /** Runs the engine's own integrity check. Returns the errors. */
   check(): Promise<string[]>
   /** Frees the space of deleted data. */
   compact(): Promise<void>
@@ -76,8 +77,9 @@ export interface Types {
 export interface Migration {
   name: string
   /**
-   * The name of the oldest migration that a server must know to work with a database that has this one. Default: this
-   * one, so that older servers refuse to start. A migration that only adds says the last one of the version before.
+   * Oldest migration that a server must know to work with a database that has this one. Default: this one, so
+   * that older servers refuse to start. A migration that only adds names the last one of the previous
+   * version.
    */
   worksWith?: string
   up(db: Kysely<unknown>, types: Types): Promise<void>

@@ -1,6 +1,7 @@
+// Limits concurrent work per owner.
 import { Problem } from '../../../contract/errors.ts'
 
-/** Maximum number of waiting jobs per owner, and how long a job waits, in ms. */
+/** Maximum number of queued jobs per owner, and how long a job waits, in ms. */
 const QUEUE = 512
 const OWNER_WAIT_MS = 5_000
 
@@ -9,13 +10,16 @@ interface Lane {
   waiting: { begin: () => void; timer: NodeJS.Timeout }[]
 }
 
-/** Limits how many jobs each owner runs concurrently. Further jobs wait. */
+/** Limits how many jobs of each owner run concurrently. Further jobs wait. */
 export class Lanes {
   private readonly lanes = new Map<string, Lane>()
 
   constructor(private readonly width: number) {}
 
-  /** Runs `work` when it is its turn. Throws `overloaded` if too many jobs of the owner wait. */
+  /**
+   * Runs `work` as soon as the limit allows. Throws `overloaded` if too many jobs of the owner wait, or for 5
+   * s.
+   */
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
     let lane = this.lanes.get(owner)
     if (!lane) {

@@ -1,3 +1,4 @@
+// The PostgreSQL engine: owner locks, retries and timeouts.
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -22,24 +23,23 @@ const CONFLICT_TRIES = 30
 /** Waits before a transaction is repeated on a new connection, in ms. */
 const RECONNECT_WAITS = [50, 100, 200, 300, 300, 300]
 const CONNECT_TIMEOUT_MS = 5_000
-/** How long a migration waits for a lock before it is tried again, in ms. */
+/** Lock timeout of one attempt of a migration, in ms. */
 const MIGRATION_LOCK = 2_000
-/** The fraction of the pool that one owner may use. */
+/** Maximum share of the pool that one owner may use. */
 const OWNER_SHARE = 0.5
 
 /**
- * PostgreSQL. A write locks the rows of its owners first, and then sees what was committed before each statement
- * (READ COMMITTED); a read has one snapshot (REPEATABLE READ). A transaction is repeated after a conflict, and on a new
- * connection after a lost one. If the connection was lost during the commit, it is repeated only if it is
- * `repeatable`.
+ * Opens PostgreSQL. A write locks its owners' rows first; then each statement sees what is committed (READ
+ * COMMITTED). A read has one snapshot (REPEATABLE READ). A transaction is repeated after a conflict, and on a
+ * new connection after a lost one; after a loss during the commit, only if it is `repeatable`.
  */
 export async function postgresEngine(url: string, limits: Limits): Promise<Engine> {
   if (!URL.canParse(url))
-    throw new Problem('usage', '--database: this is not a URL of PostgreSQL', {
-      hint: 'Give postgres://user:password@host:5432/name, with special characters of the password as %XX.',
+    throw new Problem('usage', '--database: not a PostgreSQL URL', {
+      hint: 'Give postgres://user:password@host:5432/name. Write special characters in the password as %XX.',
     })
   const { default: pg } = await import('pg')
-  // pg returns int8 as text. Ours are counts, ids and milliseconds, which fit in a number.
+  // pg returns int8 as text. Counts, ids and milliseconds fit in a number.
   const types = {
     getTypeParser: (oid: number, format?: 'text' | 'binary') =>
       oid === 20 ? Number : pg.types.getTypeParser(oid, format as 'text'),
@@ -63,8 +63,8 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
   // A lost connection in use fails its query. Without a listener, the event would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   const databases = new WeakMap<PoolClient, Db>()
-  // Of Citus: a statement that changes several shards does so one after the other, so that any other statement may follow.
-  // PostgreSQL alone ignores settings of extensions that it does not have.
+  // Citus changes several shards one after the other, so that any other statement may follow. PostgreSQL
+  // without Citus ignores the setting.
   const citus = 'set local citus.multi_shard_modify_mode = sequential;'
   const timeouts =
     citus +
@@ -74,14 +74,14 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
   const begin = {
     read: `begin isolation level repeatable read read only;${timeouts}`,
     write: `begin isolation level read committed read write;${timeouts}`,
-    // A lock that waits stops all that come after it: it gives way, and the migration is tried again.
+    // A waiting schema lock blocks all later ones, so it times out soon, and the migration is retried.
     migrate: `begin isolation level read committed read write;${citus}set local lock_timeout = ${MIGRATION_LOCK}`,
   }
 
   // Do not wait forever for a host that vanished without closing the connection.
   const query_timeout = (limits.statement_seconds + 10) * 1000
-  // With the message that begins the transaction. In the order of names: two transactions cannot wait for each other.
-  // One statement for each: a distributed engine locks rows of one shard at a time.
+  // Sent with BEGIN. Sorted by name, so that transactions cannot deadlock. One statement per owner, since a
+  // distributed engine locks rows of one shard at a time.
   const lock = (owners: readonly string[]): string =>
     [...new Set(owners)]
       .sort()
@@ -142,15 +142,15 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
   ): Promise<T> => {
     if (mode === 'read') stats.reads++
     else stats.writes++
-    let lost = 0
+    let reconnects = 0
     for (let conflicts = 0; ; ) {
       try {
         return await attempt(work, mode, owners)
       } catch (error) {
         if (isLost(error) || (error instanceof LostCommit && repeatable)) {
-          if (lost >= RECONNECT_WAITS.length) throw asProblem(error)
+          if (reconnects >= RECONNECT_WAITS.length) throw asProblem(error)
           stats.reconnects++
-          await wait(RECONNECT_WAITS[lost++])
+          await wait(RECONNECT_WAITS[reconnects++])
         } else if (isConflict(error, mode)) {
           if (++conflicts >= CONFLICT_TRIES && mode === 'migrate')
             throw new Problem('overloaded', `the tables could not be updated: ${(error as Error).message}`, {
@@ -173,7 +173,7 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
     writeDeferred: <T>(work: (db: Db) => Promise<T>) => run(work, 'write', [], true),
   }
   const lanes = new Lanes(Math.max(1, Math.floor(limits.database_connections * OWNER_SHARE)))
-  // A second write of an owner would hold a connection while it waits for the lock of the first.
+  // Without this limit, a second write of an owner holds a connection while it waits for the lock.
   const writing = new Lanes(1)
   return {
     name: 'postgres',
@@ -201,7 +201,7 @@ function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-/** Kysely on one connection. The engine begins and ends transactions. */
+/** Creates a Kysely instance on one connection. The engine begins and ends transactions. */
 function kyselyOn(client: PoolClient, query_timeout: number | undefined, stats: EngineStats): Db {
   const connection: DatabaseConnection = {
     async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
@@ -238,14 +238,17 @@ function kyselyOn(client: PoolClient, query_timeout: number | undefined, stats: 
   })
 }
 
-/** The connection was lost during a commit, here or between the nodes of the database: the outcome is unknown. */
+/** The connection was lost during a commit, here or between database nodes: the outcome is unknown. */
 class LostCommit extends Error {
   constructor(override readonly cause: Error) {
     super(cause.message)
   }
 }
 
-/** Serialization failure, deadlock, duplicate key; in migrations also duplicate object or lock timeout. */
+/**
+ * Returns whether a retry may succeed: serialization failure, deadlock, duplicate key; in migrations also
+ * duplicate object or lock timeout.
+ */
 function isConflict(error: unknown, mode: string): boolean {
   const { code = '' } = error as { code?: string }
   if (code === '40001' || code === '40P01' || code === '23505') return true
@@ -253,8 +256,8 @@ function isConflict(error: unknown, mode: string): boolean {
 }
 
 /**
- * Whether the server is gone, is stopping or starting, or has become a standby: a new connection may succeed.
- * Class 08 is connection failures, 57P0x shutdowns, 25006 a write on a standby, 25P03 an idle transaction.
+ * Returns whether a new connection may succeed: the server is gone, stopping, starting, or a standby. Class
+ * 08: connection failures; 57P0x: shutdowns; 25006: write on a standby; 25P03: idle transaction.
  */
 function isLost(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof LostCommit || error instanceof Problem) return false
@@ -266,11 +269,12 @@ function isLost(error: unknown): boolean {
   )
 }
 
-/** Whether the coordinator of a distributed database does not know what one of its nodes has committed. */
+/** Returns whether the coordinator of a distributed database does not know if a node has committed. */
 function isLostOnNode(error: unknown): error is Error {
   return error instanceof Error && /could not commit transaction/i.test(error.message)
 }
 
+/** Converts errors of PostgreSQL to Problems. Returns anything else unchanged. */
 function asProblem(error: unknown): unknown {
   if (error instanceof Problem || !(error instanceof Error)) return error
   if (error instanceof LostCommit)

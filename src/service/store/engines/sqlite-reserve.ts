@@ -1,8 +1,8 @@
-/** Disk space that is reserved next to a database, for the log of transactions that free space. */
+/** Reserves disk space next to a database, for the log of transactions that free space. */
 import { randomBytes } from 'node:crypto'
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 
-/** Size of the file that reserves disk space, in bytes: enough for the log of a cleanup. */
+/** Size of the reserved file, in bytes: enough for the log of a cleanup. */
 const RESERVE_BYTES = 16 * 1024 * 1024
 
 function reserveOf(file: string): string {
@@ -10,14 +10,14 @@ function reserveOf(file: string): string {
 }
 
 /**
- * Reserves disk space next to a database, unless there is none left. Removing deleted data needs some: without it, a
- * full disk could not be emptied.
+ * Reserves disk space next to a database, unless the disk is full. Deleting data needs some space: without
+ * it, a full disk could not be emptied.
  */
 export function reserveSpace(file: string): void {
   const reserve = reserveOf(file)
   try {
     if (existsSync(reserve) && statSync(reserve).size === RESERVE_BYTES) return
-    // Random bytes: file systems that compress would keep no space for zeros.
+    // Random bytes: compressing file systems would not reserve space for zeros.
     writeFileSync(reserve, randomBytes(RESERVE_BYTES), { mode: 0o600 })
   } catch {
     rmSync(reserve, { force: true })
@@ -27,7 +27,7 @@ export function reserveSpace(file: string): void {
 /** Releases the reserved disk space. Returns whether there was any. */
 export function releaseSpace(file: string): boolean {
   const reserve = reserveOf(file)
-  const was = existsSync(reserve)
+  const existed = existsSync(reserve)
   rmSync(reserve, { force: true })
-  return was
+  return existed
 }

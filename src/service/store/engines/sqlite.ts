@@ -1,3 +1,4 @@
+// The SQLite engine: one writer with group commit, several readers.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -31,12 +32,12 @@ export interface Database {
   close(): void
 }
 
-/** node:sqlite if available, otherwise a package with the same interface and a bundled binary. */
+/** Loads node:sqlite, or a package with the same interface and a bundled binary. */
 function sqliteModule(): { DatabaseSync: new (file: string, options?: object) => Database } {
   const require = createRequire(import.meta.url)
   if (!isBuiltin('node:sqlite')) {
-    // The binary itself, where npm puts it: the package would look for one that was compiled here, and finding the
-    // package takes as long as opening the database.
+    // Load the binary directly: the package looks for a locally compiled one first, and resolving the package
+    // takes as long as opening the database.
     const name = '@photostructure/sqlite'
     const { platform, arch } = process
     const binary = join(name, 'prebuilds', `${platform}-${arch}`, '@photostructure+sqlite.glibc.node')
@@ -45,7 +46,7 @@ function sqliteModule(): { DatabaseSync: new (file: string, options?: object) =>
       try {
         if (existsSync(file)) return require(file)
       } catch {
-        // Another C library.
+        // Built for another C library.
       }
     }
     return require(name)
@@ -60,7 +61,7 @@ function sqliteModule(): { DatabaseSync: new (file: string, options?: object) =>
   }
 }
 
-/** Opens a connection to a database file, for maintenance of the file. */
+/** Opens a separate connection to a database file, for maintenance. */
 export function openDatabase(file: string): Database {
   const { DatabaseSync } = sqliteModule()
   const database = new DatabaseSync(file)
@@ -73,8 +74,8 @@ const MAX_GROUP_WRITES = 256
 const STATEMENTS = 300
 
 /**
- * Makes the database and the files next to it readable by their owner only. SQLite creates further files with
- * the mode of the database.
+ * Makes the database and its side files readable only by their owner. SQLite gives new side files the mode of
+ * the database.
  */
 export function makePrivate(file: string): void {
   if (file === ':memory:') return
@@ -96,13 +97,13 @@ export function makePrivate(file: string): void {
 
 const MAGIC = 'SQLite format 3\0'
 
-/** Throws unless a file is a database of SQLite, or empty: what is somebody else's is not touched. */
+/** Throws `usage` unless a file is a SQLite database or empty, so that other files stay untouched. */
 function assertDatabase(file: string): void {
-  const wrong = (what: string): Problem =>
-    new Problem('usage', `--database sqlite:${file}: ${what}`, {
-      hint: 'Name a file of Gridline, or one that does not exist.',
+  const refuse = (reason: string): Problem =>
+    new Problem('usage', `--database sqlite:${file}: ${reason}`, {
+      hint: 'Give a Gridline database, or a file that does not exist yet.',
     })
-  if (!statSync(file).isFile()) throw wrong('this is not a file')
+  if (!statSync(file).isFile()) throw refuse('this is not a file')
   let first: Buffer
   try {
     const descriptor = openSync(file, 'r')
@@ -113,19 +114,21 @@ function assertDatabase(file: string): void {
       closeSync(descriptor)
     }
   } catch (error) {
-    throw wrong(`it cannot be read: ${REASONS[(error as NodeJS.ErrnoException).code ?? ''] ?? error}`)
+    throw refuse(`it cannot be read: ${REASONS[(error as NodeJS.ErrnoException).code ?? ''] ?? error}`)
   }
-  if (first.length > 0 && first.toString('latin1') !== MAGIC) throw wrong('this is not a database of SQLite')
+  if (first.length > 0 && first.toString('latin1') !== MAGIC) throw refuse('this is not a SQLite database')
 }
 
-/** Creates a folder and those above it. Where the system refuses to, the recursive `mkdir` of Node.js may never end. */
+/**
+ * Creates a folder and its ancestors. The recursive `mkdir` of Node.js may never end if the system refuses.
+ */
 function makeFolder(path: string): void {
   if (existsSync(path)) return
   makeFolder(dirname(path))
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    // Another process was faster.
+    // Another process created it first.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
@@ -145,12 +148,12 @@ function notCreated(file: string, error: unknown): Problem {
     code === 'ENOSPC' ? 'disk_full' : 'failed',
     `${file} cannot be created: ${REASONS[code] ?? message}`,
     {
-      hint: 'Set GRIDLINE_HOME to a folder that you can write to, or name another --database.',
+      hint: 'Set GRIDLINE_HOME to a folder that you can write to, or give another --database.',
     },
   )
 }
 
-/** SQLite in WAL mode, in this process: one writer with group commit, and a few readers. */
+/** Opens SQLite in WAL mode, in this process: one writer with group commit, and a few readers. */
 export function sqliteEngine(file: string, options: { maxPages?: number } = {}): Engine {
   try {
     return openEngine(file, options)
@@ -182,10 +185,10 @@ function openEngine(file: string, options: { maxPages?: number }): Engine {
       stats.reads++
       return readers.run(work)
     },
-    // One writer: no other write runs beside it.
+    // There is only one writer, so owners need no locks.
     write: (_, work, options) => (options?.frees ? writes.free(work) : writes.add(work, true)),
     writeDeferred: (work) => writes.add(work, false),
-    // One process and one writer: there are no connections to share out.
+    // No connections to share out between owners.
     lane: () => engine,
     migrate: (work) => writes.add(work, true),
     maintain: () =>
@@ -205,7 +208,7 @@ function openEngine(file: string, options: { maxPages?: number }): Engine {
         try {
           database.exec('VACUUM')
         } finally {
-          // Also if there was no room: the log then holds what was removed, and the part that was written.
+          // Also after a failure: otherwise the log keeps the removed data and the partial copy.
           database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all()
         }
       }),
@@ -218,7 +221,7 @@ function openEngine(file: string, options: { maxPages?: number }): Engine {
   return engine
 }
 
-/** A connection with a Kysely instance. It does no locking: the caller must serialize its use. */
+/** A connection with a Kysely instance. Has no locks: the caller must serialize its use. */
 class Connection implements DatabaseConnection {
   readonly db: Db
   private readonly statements = new Map<string, Statement>()
@@ -279,11 +282,11 @@ interface Job {
   resolve: (value: never) => void
   reject: (error: unknown) => void
   outcome?: { value: unknown } | { error: unknown }
-  /** It has run before, when the disk was full. */
+  /** It ran before, when the disk was full. */
   isRepeated?: boolean
 }
 
-/** Runs transactions one after the other. Waiting ones are committed together. */
+/** Runs transactions one after the other. Commits waiting ones together. */
 class WriteQueue {
   private waiting: Job[] = []
   private running: Promise<void> | undefined
@@ -295,7 +298,10 @@ class WriteQueue {
     private readonly file: string,
   ) {}
 
-  /** Runs a transaction that frees space. On a full disk, its log gets the reserved space, which is reserved again. */
+  /**
+   * Runs a transaction that frees space. On a full disk, releases the reserved space for its log, then
+   * reserves it again.
+   */
   async free<T>(work: (db: Db) => Promise<T>): Promise<T> {
     try {
       return await this.add(work, true)
@@ -303,9 +309,9 @@ class WriteQueue {
       if (!(error instanceof Problem && error.code === 'disk_full')) throw error
     }
     const wasReserved = await this.alone((database) => {
-      const was = releaseSpace(this.file)
+      const existed = releaseSpace(this.file)
       emptyLog(database)
-      return was
+      return existed
     })
     try {
       return await this.add(work, true)
@@ -317,6 +323,7 @@ class WriteQueue {
     }
   }
 
+  /** Queues a transaction. It is committed together with others that wait. */
   add<T>(work: (db: Db) => Promise<T>, durable: boolean): Promise<T> {
     this.stats.writes++
     return new Promise<T>((resolve, reject) => {
@@ -325,7 +332,7 @@ class WriteQueue {
     })
   }
 
-  /** Runs `work` on the connection between two transactions. */
+  /** Runs `work` on the connection, between two transactions. */
   async alone<T>(work: (database: Database) => T): Promise<T> {
     await this.idle()
     try {
@@ -335,17 +342,19 @@ class WriteQueue {
     }
   }
 
+  /** Waits until no transaction is queued or running. */
   async idle(): Promise<void> {
     while (this.running) await this.running
   }
 
   private async drain(): Promise<void> {
-    // Wait one turn of the event loop, so that concurrent requests join the first group.
+    // Wait for one iteration of the event loop, so that concurrent requests join the first group.
     await new Promise(setImmediate)
     while (this.waiting.length > 0) await this.commit(this.waiting.splice(0, MAX_GROUP_WRITES))
     this.running = undefined
   }
 
+  /** Commits transactions together. Each has a savepoint, so that a failed one does not affect the others. */
   private async commit(group: Job[]): Promise<void> {
     const { database, db } = this.connection
     try {
@@ -365,7 +374,7 @@ class WriteQueue {
             database.exec('ROLLBACK TO job')
             database.exec('RELEASE job')
           } catch {
-            // SQLite has rolled back the whole transaction: every job of the group fails with this error.
+            // SQLite has rolled back the whole transaction: all jobs of the group fail with this error.
             throw error
           }
         }
@@ -378,15 +387,15 @@ class WriteQueue {
         // No transaction was open.
       }
       if (isDiskFull(error) && group.some(({ isRepeated }) => !isRepeated)) {
-        // The log takes space that the database has inside: without the log, there may be room.
+        // The database file has free pages inside: emptying the log may make room on the disk.
         emptyLog(database)
         this.waiting.unshift(...group.map((job) => ({ ...job, outcome: undefined, isRepeated: true })))
         return
       }
       for (const { outcome, reject } of group) {
-        // A job that failed with its own Problem gets that; the others get the error of the commit.
-        const own = outcome && 'error' in outcome && outcome.error instanceof Problem
-        reject(asProblem(own ? outcome.error : error))
+        // A job that failed with a Problem gets that; the others get the error of the commit.
+        const isOwnError = outcome && 'error' in outcome && outcome.error instanceof Problem
+        reject(asProblem(isOwnError ? outcome.error : error))
       }
       return
     }
@@ -408,12 +417,12 @@ function isDiskFull(error: unknown): boolean {
   return problem instanceof Problem && problem.code === 'disk_full'
 }
 
-/** Moves the log into the database, as far as there is room, and gives its space back. */
+/** Checkpoints the log as far as there is room, and truncates it. */
 function emptyLog(database: Database): void {
   try {
     database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all()
   } catch {
-    // There is no room: the log stays.
+    // No room: the log stays.
   }
 }
 

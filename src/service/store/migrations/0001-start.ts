@@ -1,7 +1,7 @@
+// Migration: accounts, files, grids with slices and a tail, blobs, idempotency keys.
 import type { Kysely } from 'kysely'
 import type { Types } from '../engines/engine.ts'
 
-/** Accounts, files, grids in slices with a tail, blobs, idempotency records. */
 export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
   const { text, int, bytes } = types
   const { schema } = db
@@ -24,7 +24,7 @@ export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
     .addColumn('revoked_at', int)
     .addPrimaryKeyConstraint('api_keys_pk', ['owner', 'hash'])
     .execute()
-  // A bearer token does not contain the owner: this lookup needs an index of its own.
+  // A bearer token does not name its owner, so this lookup needs its own index.
   await schema.createIndex('api_keys_hash').on('api_keys').column('hash').execute()
   await schema
     .createTable('counters')

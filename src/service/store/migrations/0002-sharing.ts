@@ -1,7 +1,7 @@
+// Migration: plots, extras, trashed folders, collaborators, teams, stars, the feed of public plots.
 import type { Kysely } from 'kysely'
 import type { Types } from '../engines/engine.ts'
 
-/** Plots, extras, the trash of folders, collaborators, teams, stars, the feed. */
 export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
   const { text, int } = types
   const { schema } = db

@@ -1,3 +1,4 @@
+// Migration: checksums of tail rows, column types in `grids`, data grids of plots, quotas, cursor secret.
 import { randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { Types } from '../engines/engine.ts'
@@ -5,7 +6,7 @@ import { combineTypes, decodeTypes, encodeTypes, typesOfRows } from '../schema/c
 import type { ColumnType } from '../schema/schema.ts'
 import { tailSum } from '../schema/tail-sum.ts'
 
-/** The tables that this migration reads or writes, as they are after it. */
+/** Tables that this migration reads or writes, in their state after it. */
 interface Tables {
   columns: { owner: string; idlocal: number; position: number; type: ColumnType }
   grids: { owner: string; idlocal: number; types: string }
@@ -15,7 +16,6 @@ interface Tables {
 
 const BATCH = 200
 
-/** Checksums of tail rows, column types in `grids`, data grids of plots, quotas, the cursor secret. */
 export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
   const { text, int } = types
   const { schema } = db

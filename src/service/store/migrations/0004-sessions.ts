@@ -1,7 +1,7 @@
+// Migration: sessions of browsers, and one-time codes to sign in.
 import type { Kysely } from 'kysely'
 import type { Types } from '../engines/engine.ts'
 
-/** Browsers that are signed in, and one-time codes that sign one in. */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {
   await db.schema
     .createTable('sessions')

@@ -1,7 +1,7 @@
+// Migration: identity tokens accepted in exchange for an API key.
 import type { Kysely } from 'kysely'
 import type { Types } from '../engines/engine.ts'
 
-/** Identity tokens that are accepted in exchange for an API key. */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {
   await db.schema
     .createTable('oidc_trust')

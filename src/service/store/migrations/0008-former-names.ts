@@ -1,7 +1,7 @@
+// Migration: former usernames. Links, keys and scripts with them still work.
 import type { Kysely } from 'kysely'
 import type { Types } from '../engines/engine.ts'
 
-/** Names that users had before an operator renamed them. Links, keys and scripts with them still work. */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {
   await db.schema
     .createTable('former_names')

@@ -1,7 +1,7 @@
+// Migration: removed columns that plots refer to. A column added again by its name gets the same uid.
 import type { Kysely } from 'kysely'
 import type { Types } from '../engines/engine.ts'
 
-/** Columns that plots refer to and that are gone from their grids: a column that comes back by its name is the same. */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {
   await db.schema
     .createTable('lost_columns')

@@ -1,7 +1,7 @@
+// Migration: versions of grids and plots; ends and value ranges of slices.
 import type { Kysely } from 'kysely'
 import type { Types } from '../engines/engine.ts'
 
-/** Versions of grids and plots, and what slices hold: where they end and the range of their values. */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {
   const { schema } = db
   for (const column of ['low', 'high'] as const)

@@ -1,7 +1,7 @@
+// Migration: drafts. Their content is a version with a negative number, or a separate grid.
 import type { Kysely } from 'kysely'
 import type { Types } from '../engines/engine.ts'
 
-/** Drafts of grids. Their content is a version with a negative number, or a grid of its own. */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {
   await db.schema
     .createTable('drafts')

@@ -1,7 +1,8 @@
+// Migration: trash state is inherited from folders. A job copies it to `hidden`; `trashed_with` is unused.
 import { type Kysely, sql } from 'kysely'
 import type { Types } from '../engines/engine.ts'
 
-/** The tables that this migration reads or writes, as they are after it. */
+/** Tables that this migration reads or writes, in their state after it. */
 interface Tables {
   files: {
     owner: string
@@ -16,10 +17,6 @@ interface Tables {
   }
 }
 
-/**
- * Folders in the trash hide what is in them: files below are not changed, only marked by `hidden`, later and by a job.
- * `trashed_with` is not used any more.
- */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {
   const { schema } = db
   await schema
@@ -52,7 +49,9 @@ export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<voi
   await schema.dropIndex('files_trashed').execute()
 }
 
-/** Hides what was trashed with a folder. What is in no folder of the trash any more stays in the trash on its own. */
+/**
+ * Sets `hidden` below trashed folders. Files that are in no trashed folder any more stay trashed themselves.
+ */
 async function hideTrashed(db: Kysely<Tables>): Promise<void> {
   const owners = await db
     .selectFrom('files')
@@ -71,7 +70,8 @@ async function hideTrashed(db: Kysely<Tables>): Promise<void> {
       .where('owner', '=', owner)
       .where('parent', 'in', sql<number>`(${below})`)
       .execute()
-    // Of several with one name in a folder, the first keeps it; the others stay in the trash on their own.
+    // Of several files with one name in a folder, the first is restored to it; the others stay trashed
+    // themselves.
     await sql`update files set trashed_at = null, live_name = filename where owner = ${owner} and hidden = 1
       and trashed_with is not null and filetype <> 'extra' and idlocal in (
         select min(idlocal) from files where owner = ${owner} and hidden = 1 and trashed_with is not null

@@ -1,19 +1,20 @@
+// Migration: an index for every list, and counts of files, so that lists read only what they show.
 import { type Kysely, sql } from 'kysely'
 import type { Types } from '../engines/engine.ts'
 
 const INDEXES = [
-  // Of one folder, by name with `files_name`; by type and name; by date. Those of strangers have only public files.
+  // One folder: by name (with `files_name`), by type and name, by date. Other users see only public files.
   'files_in_by_type on files (owner, parent, filetype, filename, idlocal) where trashed_at is null',
   'files_in_by_date on files (owner, parent, date_modified, idlocal) where trashed_at is null and appending = 0',
   'files_public_in_by_name on files (owner, parent, filename, idlocal) where trashed_at is null and world_readable = 1',
   'files_public_in_by_date on files (owner, parent, date_modified, idlocal) where trashed_at is null and appending = 0 and world_readable = 1',
-  // Of all folders that are not in the trash.
+  // All folders that are not trashed.
   'files_by_name on files (owner, filename, idlocal) where trashed_at is null and hidden = 0',
   'files_by_type on files (owner, filetype, filename, idlocal) where trashed_at is null and hidden = 0',
   'files_by_date on files (owner, date_modified, idlocal) where trashed_at is null and hidden = 0 and appending = 0',
   'files_public_by_name on files (owner, filename, idlocal) where trashed_at is null and hidden = 0 and world_readable = 1',
   'files_public_by_date on files (owner, date_modified, idlocal) where trashed_at is null and hidden = 0 and appending = 0 and world_readable = 1',
-  // What is appended to now, and what folders in the trash hide.
+  // Files being appended to, and files below trashed folders.
   'files_appending on files (owner, idlocal) where appending = 1',
   'files_hidden on files (owner, filename, idlocal) where trashed_at is null and hidden = 1',
   'files_trashed on files (owner, filename, idlocal) where trashed_at is not null',
@@ -23,13 +24,12 @@ const INDEXES = [
   "files_best_newest on files (quality, creation_time, owner, idlocal) where filetype = 'plot' and world_readable = 1 and trashed_at is null and hidden = 0",
   "files_best_viewed on files (quality, views, owner, idlocal) where filetype = 'plot' and world_readable = 1 and trashed_at is null and hidden = 0",
   'files_source on files (source_fid, owner, idlocal) where source_fid is not null',
-  // What an owner has shared with somebody.
+  // Files shared with a grantee.
   'collaborators_in on collaborators (owner, kind, name, parent, filename, idlocal, filetype, world_readable) where filename is not null',
   'collaborators_all on collaborators (owner, kind, name, filename, idlocal, filetype, world_readable) where filename is not null and hidden = 0',
   "collaborators_folders on collaborators (owner, kind, name, idlocal) where filetype = 'fold'",
 ]
 
-/** What lists need to read no more than they show: indexes for each of them, and counts of files. */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {
   const { schema } = db
   await schema.alterTable('files').addColumn('quality', int).execute()
@@ -76,7 +76,7 @@ export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<voi
     .addColumn('public_files', int, (c) => c.notNull())
     .addPrimaryKeyConstraint('file_counts_pk', ['owner', 'place', 'filetype'])
     .execute()
-  // Per folder; then of an owner: shown, hidden and trashed.
+  // Per folder; then per owner: not trashed, below a trashed folder, trashed.
   await sql`insert into file_counts (owner, place, filetype, files, public_files)
     select owner, parent, filetype, count(*), sum(world_readable) from files
       where trashed_at is null group by owner, parent, filetype

@@ -1,7 +1,7 @@
+// Migration: objects belong to an owner, under keys that are never reused. Old ones keep their hash as key.
 import { type Kysely, sql } from 'kysely'
 import type { Types } from '../engines/engine.ts'
 
-/** Bytes belong to an owner, under keys that are never used twice. Those of before keep their hash as their key. */
 export async function up(db: Kysely<unknown>, { text, int, bytes }: Types): Promise<void> {
   const { schema } = db
   await schema

@@ -1,7 +1,7 @@
+// Migration: quotas, audit log, OIDC users, sizes of locations.
 import { type Kysely, sql } from 'kysely'
 import type { Types } from '../engines/engine.ts'
 
-/** What servers need to be run by others: quotas, an audit log, people of identity providers, sizes of places. */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {
   const { schema } = db
   await schema

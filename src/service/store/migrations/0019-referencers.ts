@@ -1,7 +1,7 @@
+// Migration: references under the owner of the file that is referred to, for lookups on one node.
 import { type Kysely, sql } from 'kysely'
 import type { Types } from '../engines/engine.ts'
 
-/** References by the file that they refer to, in rows of its owner: who refers to a file is one range of one owner. */
 export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {
   const { schema } = db
   await schema
@@ -16,7 +16,7 @@ export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<voi
   await sql`insert into referencers (owner, idlocal, kind, by_owner, by_idlocal)
     select to_owner, to_idlocal, kind, owner, idlocal from "references"`.execute(db)
   await schema.dropIndex('references_to').execute()
-  // New bytes have one place, also if two servers choose one at a time.
+  // New bytes have one location, even if two servers choose one at the same time.
   await sql`create unique index blob_stores_current on blob_stores (is_current) where is_current = 1`.execute(
     db,
   )

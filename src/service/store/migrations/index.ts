@@ -1,3 +1,4 @@
+// Lists all migrations.
 import type { Migration } from '../engines/engine.ts'
 import * as start from './0001-start.ts'
 import * as sharing from './0002-sharing.ts'
@@ -20,7 +21,7 @@ import * as running from './0018-running.ts'
 import * as referencers from './0019-referencers.ts'
 import * as messages from './0020-messages.ts'
 
-/** All migrations, in order. Never change one that has been released. */
+/** All migrations, in order. Never change a released one. */
 export const migrations: Migration[] = [
   { name: '0001-start', up: start.up },
   { name: '0002-sharing', up: sharing.up },

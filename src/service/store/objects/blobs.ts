@@ -1,3 +1,4 @@
+// Stores immutable blobs by owner and SHA-256, and collects unreferenced ones.
 import { randomBytes } from 'node:crypto'
 import { type Expression, sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
@@ -8,33 +9,33 @@ import type { Db } from '../schema/schema.ts'
 import { IN_DATABASE, type Places } from './places.ts'
 import { STATES } from './states.ts'
 
-/** Bytes of an owner, by their SHA-256. */
+/** Content of an owner, identified by its SHA-256. */
 export interface BlobRef {
   owner: string
   hash: string
-  /** Of bytes that nothing refers to yet: their key, or the bytes themselves, which are stored with the reference. */
+  /** For a blob without references: the key of its object, or its bytes, which `addBlobReferences` stores. */
   fresh?: { key: string } | { body: Buffer }
 }
 
 /**
- * Bytes of owners, addressed by their SHA-256. They are stored before the row that refers to them, never changed, and
- * verified at every read. What nothing refers to is collected later.
+ * Stores blobs by owner and SHA-256. A blob is stored before the row that refers to it, never changed, and
+ * verified at every read. Unreferenced blobs are collected later.
  */
 export interface Blobs extends BlobReader {
-  /** Stores bytes of an owner unless they are there. */
+  /** Stores bytes of an owner, unless they are already stored. */
   put(owner: string, bytes: Uint8Array): Promise<BlobRef>
-  /** The same for several, in few transactions. `claim`: of an upload that may be given up. */
+  /** Stores several blobs in few transactions. `claim`: an upload that may be aborted. */
   putAll(owner: string, all: readonly Uint8Array[], claim?: Claim): Promise<BlobRef[]>
-  /** Ends a claim. What it added is removed if `isGivenUp`, unless it is referred to. */
-  release(claim: Claim, isGivenUp: boolean): Promise<void>
+  /** Ends a claim. With `isAborted`, removes the objects that it added, unless they are referenced. */
+  release(claim: Claim, isAborted: boolean): Promise<void>
   /**
-   * Removes what nothing has referred to for `grace` ms, in batches, so that no transaction takes long. Returns how
-   * many were removed.
+   * Removes objects unreferenced for `grace` ms, in batches, so that no transaction takes long. Returns how
+   * many.
    */
   collect(grace?: number, now?: number): Promise<number>
 }
 
-/** The keys of an upload that is under way. */
+/** Keys of the objects of a running upload. */
 export interface Claim {
   owner: string
   keys: Set<string>
@@ -43,26 +44,26 @@ export interface Claim {
 export interface BlobReader {
   /** Returns the bytes. Throws `damaged` if they are missing or have changed. */
   get(ref: BlobRef): Promise<Buffer>
-  /** The same for several, by `nameOf`, with few queries. */
+  /** Returns several blobs, by `blobIdOf`, with few queries. */
   getAll(refs: readonly BlobRef[]): Promise<Map<string, Buffer>>
 }
 
-/** Identifies bytes among those of all owners. */
+/** Returns an id of a blob that is unique over all owners. */
 export function nameOf({ owner, hash }: BlobRef): string {
   return `${owner} ${hash}`
 }
 
 const PIECE = 256 * 1024
-/** Bytes up to this size are in the row of their object. */
+/** Maximum size of an object stored inline in its row, in bytes. */
 const MAX_INLINE_BYTES = 16 * 1024
-/** Bytes of all that are put together up to which they are stored with the row that refers to them. */
+/** Maximum total size of blobs that are stored only with their references, in bytes. */
 const CARRIED = 64 * 1024
-/** Minimum age of a collected object, in ms: younger ones may belong to a running upload or read. */
+/** Minimum age of a collected object, in ms: newer ones may belong to a running upload or read. */
 const GRACE_MS = 24 * 3600 * 1000
-/** Objects stored within this time count as new, in ms. */
+/** Age after which an object found by an upload is marked as new again, in ms. */
 const FRESH = 3600 * 1000
 
-/** Objects that are sent to a store, or read from it, at a time. */
+/** Maximum number of concurrent requests to an object store. */
 const AT_ONCE = 8
 
 /** Blobs of a dry run: what is stored is removed at its end. */
@@ -106,9 +107,9 @@ export class UnkeptBlobs implements Blobs {
   }
 }
 
-/** Small objects are stored in their row, others in pieces in the database, or in a store outside of it. */
+/** Stores small objects in their row, larger ones in pieces in the database or in an object store. */
 export class StoredBlobs implements Blobs {
-  /** `claims`: those of this process. All lanes of a store share them. */
+  /** `claims`: running uploads of this process. */
   constructor(
     private readonly engine: Transactions,
     private readonly places: Places,
@@ -140,9 +141,9 @@ export class StoredBlobs implements Blobs {
     return hashes.map((hash) => refs.get(hash)!)
   }
 
-  async release(claim: Claim, isGivenUp: boolean): Promise<void> {
+  async release(claim: Claim, isAborted: boolean): Promise<void> {
     this.claims.delete(claim)
-    const keys = isGivenUp ? [...claim.keys] : []
+    const keys = isAborted ? [...claim.keys] : []
     claim.keys.clear()
     for (let k = 0; k < keys.length; k += REMOVED)
       await this.remove(claim.owner, [], (db) =>
@@ -151,10 +152,10 @@ export class StoredBlobs implements Blobs {
   }
 
   /**
-   * Removes objects: their rows, and what is outside of the database after its row has ended. Such a row stays until the
-   * next sweep, which removes the bytes once more: a slow upload may have stored them after the row had ended.
-   * `homes`: where objects were first stored, so that of two owners who share one the last removes its bytes. Returns
-   * how many.
+   * Ends objects: removes their rows, and their bytes outside the database. The row of an external object
+   * stays until the next sweep, which removes the bytes again, since a slow upload may have stored them
+   * meanwhile. `homes`: owners who first stored the bytes; their lock makes the last of several sharing
+   * owners remove them. Returns the number of objects.
    */
   private async remove(
     owner: string,
@@ -163,15 +164,15 @@ export class StoredBlobs implements Blobs {
   ): Promise<number> {
     const { count, ended } = await this.engine.write([owner, ...homes], work, { frees: true })
     await eachOf(ended, async ({ place, key }) => (await this.places.store(place)).remove(key))
-    const done = ended.flatMap(({ key, isOver }) => (isOver ? [key] : []))
-    if (done.length > 0)
+    const finished = ended.flatMap(({ key, removesRow }) => (removesRow ? [key] : []))
+    if (finished.length > 0)
       await this.engine.write(
         [owner],
         (db) =>
           db
             .deleteFrom('objects')
             .where('owner', '=', owner)
-            .where('key', 'in', done)
+            .where('key', 'in', finished)
             .where('state', '=', STATES.ended)
             .execute(),
         { frees: true },
@@ -179,7 +180,7 @@ export class StoredBlobs implements Blobs {
     return count
   }
 
-  /** Stores the bytes of an owner that are not there, in one transaction. */
+  /** Stores those blobs that are missing, in one transaction. */
   private async putSome(
     owner: string,
     missing: ReadonlyMap<string, Uint8Array>,
@@ -187,26 +188,26 @@ export class StoredBlobs implements Blobs {
   ): Promise<BlobRef[]> {
     if (missing.size === 0) return []
     const { id, store } = await this.places.current()
-    const begin = async (db: Db) => {
+    const insertRows = async (db: Db) => {
       const changed_at = Date.now()
-      const known = new Set(await liveAmong(db, owner, [...missing.keys()]))
-      // Those that nothing refers to now are kept as long as new ones.
-      if (known.size > 0)
+      const stored = new Set(await liveAmong(db, owner, [...missing.keys()]))
+      // Keep unreferenced ones as long as new ones.
+      if (stored.size > 0)
         await db
           .updateTable('objects')
           .set({ changed_at })
           .where('owner', '=', owner)
-          .where('hash', 'in', [...known])
+          .where('hash', 'in', [...stored])
           .where('state', '=', sql.lit(STATES.live))
           .where('changed_at', '<', changed_at - FRESH)
           .execute()
-      const refs: BlobRef[] = [...known].map((hash) => ({ owner, hash }))
+      const refs: BlobRef[] = [...stored].map((hash) => ({ owner, hash }))
       const objects = []
       const pieces = []
-      const sent: { key: string; bytes: Uint8Array; hash: string }[] = []
+      const uploads: { key: string; bytes: Uint8Array; hash: string }[] = []
       for (const [hash, bytes] of missing) {
-        if (known.has(hash)) continue
-        // A key is never used twice: what was removed under it cannot be what is stored under it.
+        if (stored.has(hash)) continue
+        // Keys are never reused, so a late removal cannot delete a newer object.
         const key = randomBytes(12).toString('hex')
         refs.push({ owner, hash, fresh: { key } })
         claim?.keys.add(key)
@@ -222,19 +223,19 @@ export class StoredBlobs implements Blobs {
           body: isSmall ? bytes : null,
           changed_at,
         })
-        if (store && !isSmall) sent.push({ key, bytes, hash })
+        if (store && !isSmall) uploads.push({ key, bytes, hash })
         for (let piece = 0; !store && !isSmall && piece * PIECE < bytes.length; piece++)
           pieces.push({ home: owner, key, piece, body: bytes.subarray(piece * PIECE, (piece + 1) * PIECE) })
       }
       if (objects.length > 0) await db.insertInto('objects').values(objects).execute()
       if (pieces.length > 0) await db.insertInto('blob_pieces').values(pieces).execute()
-      return { refs, sent }
+      return { refs, uploads }
     }
-    // A row must last before bytes go where only the row knows of them.
-    const { refs, sent } = store
-      ? await this.engine.write([], begin, { repeatable: true })
-      : await this.engine.writeDeferred(begin)
-    await eachOf(sent, ({ key, bytes, hash }) => store!.put(key, bytes, hash))
+    // The row must be durable first: only it tells where the bytes are.
+    const { refs, uploads } = store
+      ? await this.engine.write([], insertRows, { repeatable: true })
+      : await this.engine.writeDeferred(insertRows)
+    await eachOf(uploads, ({ key, bytes, hash }) => store!.put(key, bytes, hash))
     return refs
   }
 
@@ -243,28 +244,28 @@ export class StoredBlobs implements Blobs {
   }
 
   async getAll(refs: readonly BlobRef[]): Promise<Map<string, Buffer>> {
-    const found = new Map<string, Buffer>()
+    const bytesByName = new Map<string, Buffer>()
     const byOwner = new Map<string, { hashes: Set<string>; keys: Set<string> }>()
     for (const ref of refs) {
       const { owner, hash, fresh } = ref
       if (fresh && 'body' in fresh) {
-        found.set(nameOf(ref), fresh.body)
+        bytesByName.set(nameOf(ref), fresh.body)
         continue
       }
-      const own = byOwner.get(owner) ?? { hashes: new Set(), keys: new Set() }
-      if (fresh) own.keys.add(fresh.key)
-      else own.hashes.add(hash)
-      byOwner.set(owner, own)
+      const ownerRefs = byOwner.get(owner) ?? { hashes: new Set(), keys: new Set() }
+      if (fresh) ownerRefs.keys.add(fresh.key)
+      else ownerRefs.hashes.add(hash)
+      byOwner.set(owner, ownerRefs)
     }
     if (byOwner.size > 0) {
-      const outside = await this.engine.read((db) => readObjects(db, byOwner, found))
-      await eachOf(outside, async ({ name, place, key }) => {
+      const external = await this.engine.read((db) => readObjects(db, byOwner, bytesByName))
+      await eachOf(external, async ({ name, place, key }) => {
         const bytes = await (await this.places.store(place)).get(key)
-        if (bytes) found.set(name, bytes)
+        if (bytes) bytesByName.set(name, bytes)
       })
     }
-    for (const ref of refs) found.set(nameOf(ref), verified(ref, found.get(nameOf(ref))))
-    return found
+    for (const ref of refs) bytesByName.set(nameOf(ref), verified(ref, bytesByName.get(nameOf(ref))))
+    return bytesByName
   }
 
   async collect(grace = GRACE_MS, now = Date.now()): Promise<number> {
@@ -284,22 +285,22 @@ export class StoredBlobs implements Blobs {
       )
       const old = rows.filter(({ changed_at }) => changed_at < now - grace)
       for (const owner of new Set(old.map((row) => row.owner))) {
-        const own = old.filter((row) => row.owner === owner)
+        const ownerRows = old.filter((row) => row.owner === owner)
         const unused = new Set(
           await this.engine.read((db) =>
             unreferred(
               db,
               owner,
-              own.map(({ hash }) => hash),
+              ownerRows.map(({ hash }) => hash),
             ),
           ),
         )
-        const keys = own.filter(({ hash, state }) => state !== STATES.live || unused.has(hash))
-        // A few in each transaction: others wait.
-        for (let k = 0; k < keys.length; k += REMOVED) {
-          const some = keys.slice(k, k + REMOVED)
-          const homes = some.map(({ home }) => home)
-          removed += await this.remove(owner, homes, (db) => removeUnused(db, owner, some, now - grace))
+        const removable = ownerRows.filter(({ hash, state }) => state !== STATES.live || unused.has(hash))
+        // In small batches, so that others do not wait long.
+        for (let k = 0; k < removable.length; k += REMOVED) {
+          const batch = removable.slice(k, k + REMOVED)
+          const homes = batch.map(({ home }) => home)
+          removed += await this.remove(owner, homes, (db) => removeUnused(db, owner, batch, now - grace))
         }
       }
       if (rows.length < BATCH_ROWS) return removed
@@ -307,84 +308,88 @@ export class StoredBlobs implements Blobs {
     }
   }
 
-  /** Makes objects of running uploads count as new, however long the uploads take. */
+  /** Marks the objects of running uploads as new, so that they are not collected. */
   private async touch(changed_at: number): Promise<void> {
     for (const { owner, keys } of this.claims)
-      for (let all = [...keys], k = 0; k < all.length; k += BATCH_ROWS) {
-        const some = all.slice(k, k + BATCH_ROWS)
+      for (let claimed = [...keys], k = 0; k < claimed.length; k += BATCH_ROWS) {
+        const batch = claimed.slice(k, k + BATCH_ROWS)
         await this.engine.write([owner], (db) =>
           db
             .updateTable('objects')
             .set({ changed_at })
             .where('owner', '=', owner)
-            .where('key', 'in', some)
+            .where('key', 'in', batch)
             .execute(),
         )
       }
   }
 }
 
-/** Bytes in a store outside of the database, and what they are named by `nameOf`. */
+/** An object outside the database. `name`: id of its blob. */
 interface Outside {
   name: string
   place: string
   key: string
 }
 
-/** Does `work` for all, a few at a time. */
-async function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+/** Runs `work` for all items, a few at a time. */
+async function eachOf<T>(all: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   let next = 0
-  const one = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     while (next < all.length) await work(all[next++])
   }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, all.length) }, one))
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, all.length) }, worker))
 }
 
 /** Owners whose objects are read with one statement. */
 const OWNERS = 100
 
-/** Adds the bytes of objects to `found`, by `nameOf`; not verified. Returns those outside of the database. */
+/** Adds the bytes of objects to `bytesByName`, unverified. Returns those outside the database. */
 async function readObjects(
   db: Db,
   byOwner: ReadonlyMap<string, { hashes: ReadonlySet<string>; keys: ReadonlySet<string> }>,
-  found: Map<string, Buffer>,
+  bytesByName: Map<string, Buffer>,
 ): Promise<Outside[]> {
   const rows = []
   const select = db.selectFrom('objects').select(['owner', 'key', 'hash', 'home', 'place', 'body'])
   const all = [...byOwner]
-  for (const [column, of] of [
-    ['hash', (own) => own.hashes],
-    ['key', (own) => own.keys],
+  for (const [column, valuesOf] of [
+    ['hash', (ownerRefs) => ownerRefs.hashes],
+    ['key', (ownerRefs) => ownerRefs.keys],
   ] as const satisfies [
     string,
-    (own: { hashes: ReadonlySet<string>; keys: ReadonlySet<string> }) => ReadonlySet<string>,
+    (ownerRefs: { hashes: ReadonlySet<string>; keys: ReadonlySet<string> }) => ReadonlySet<string>,
   ][])
     for (let k = 0; k < all.length; k += OWNERS) {
-      const some = all.slice(k, k + OWNERS).filter(([, own]) => of(own).size > 0)
-      if (some.length === 0) continue
-      const found = select.where(({ or, and, eb }) =>
-        or(some.map(([owner, own]) => and([eb('owner', '=', owner), eb(column, 'in', [...of(own)])]))),
+      const batch = all.slice(k, k + OWNERS).filter(([, ownerRefs]) => valuesOf(ownerRefs).size > 0)
+      if (batch.length === 0) continue
+      const query = select.where(({ or, and, eb }) =>
+        or(
+          batch.map(([owner, ownerRefs]) =>
+            and([eb('owner', '=', owner), eb(column, 'in', [...valuesOf(ownerRefs)])]),
+          ),
+        ),
       )
       rows.push(
-        ...(await (column === 'hash' ? found.where('state', '=', sql.lit(STATES.live)) : found).execute()),
+        ...(await (column === 'hash' ? query.where('state', '=', sql.lit(STATES.live)) : query).execute()),
       )
     }
-  const outside: Outside[] = []
-  const elsewhere = new Map<string, Map<string, string>>()
+  const external: Outside[] = []
+  const inPieces = new Map<string, Map<string, string>>()
   for (const { owner, key, hash, home, place, body } of rows) {
     if (body) {
-      found.set(nameOf({ owner, hash }), asBuffer(body))
+      bytesByName.set(nameOf({ owner, hash }), asBuffer(body))
       continue
     }
     if (place !== IN_DATABASE) {
-      outside.push({ name: nameOf({ owner, hash }), place, key })
+      external.push({ name: nameOf({ owner, hash }), place, key })
       continue
     }
-    const names = elsewhere.get(home) ?? new Map<string, string>()
+    const names = inPieces.get(home) ?? new Map<string, string>()
     names.set(key, nameOf({ owner, hash }))
-    elsewhere.set(home, names)
+    inPieces.set(home, names)
   }
-  for (const [home, names] of elsewhere) {
+  for (const [home, names] of inPieces) {
     const pieces = await db
       .selectFrom('blob_pieces')
       .select(['key', 'body'])
@@ -393,19 +398,19 @@ async function readObjects(
       .orderBy('key')
       .orderBy('piece')
       .execute()
-    const bodies = new Map<string, Uint8Array[]>()
+    const chunksByKey = new Map<string, Uint8Array[]>()
     for (const { key, body } of pieces) {
-      const own = bodies.get(key)
-      if (own) own.push(body)
-      else bodies.set(key, [body])
+      const chunks = chunksByKey.get(key)
+      if (chunks) chunks.push(body)
+      else chunksByKey.set(key, [body])
     }
-    for (const [key, own] of bodies)
-      found.set(names.get(key)!, own.length === 1 ? asBuffer(own[0]) : Buffer.concat(own))
+    for (const [key, chunks] of chunksByKey)
+      bytesByName.set(names.get(key)!, chunks.length === 1 ? asBuffer(chunks[0]) : Buffer.concat(chunks))
   }
-  return outside
+  return external
 }
 
-/** Bytes as they were stored. Throws `damaged` unless they match their checksum. */
+/** Returns the bytes. Throws `damaged` unless they match their SHA-256. */
 function verified({ hash }: BlobRef, bytes: Buffer | undefined): Buffer {
   if (bytes && sha256(bytes) === hash) return bytes
   throw new Problem(
@@ -414,14 +419,14 @@ function verified({ hash }: BlobRef, bytes: Buffer | undefined): Buffer {
   )
 }
 
-/** Size of the texts that are read or written together, in bytes. */
+/** Size and number of blobs read or written together. */
 const BATCH_BYTES = 4 * 1024 * 1024
 const BATCH_BLOBS = 500
 const WRITTEN_BLOBS = 1000
 
-/** Reads blobs with few queries, if they are asked for in the order of `slices`. Each is kept until it is read. */
+/** Reads blobs in batches, if they are requested in the order of `slices`. Keeps each until its last read. */
 export class BatchedBlobs implements BlobReader {
-  /** By name: the batch that has it, and how often it is still going to be read. */
+  /** Per blob: the batch that loads it, and how many reads remain. */
   private readonly waiting = new Map<string, { batch: Promise<Map<string, Buffer>>; left: number }>()
   private next = 0
 
@@ -435,17 +440,17 @@ export class BatchedBlobs implements BlobReader {
     const name = nameOf(ref)
     const next = slices[this.next]
     if (!this.waiting.has(name) && next && nameOf(next.blob) === name) this.load()
-    const known = this.waiting.get(name)
-    if (!known) return this.blobs.get(ref)
-    if (--known.left === 0) this.waiting.delete(name)
-    return (await known.batch).get(name)!
+    const entry = this.waiting.get(name)
+    if (!entry) return this.blobs.get(ref)
+    if (--entry.left === 0) this.waiting.delete(name)
+    return (await entry.batch).get(name)!
   }
 
   getAll(refs: readonly BlobRef[]): Promise<Map<string, Buffer>> {
     return this.blobs.getAll(refs)
   }
 
-  /** Reads the next slices: as many as fit, at least one. */
+  /** Loads the next slices: as many as fit into a batch, at least one. */
   private load(): void {
     const { slices } = this
     const refs = new Map<string, BlobRef>()
@@ -458,7 +463,7 @@ export class BatchedBlobs implements BlobReader {
       refs.set(nameOf(blob), blob)
     }
     const batch = this.blobs.getAll([...refs.values()])
-    // Prevent an unhandled rejection; the error is seen when the batch is awaited.
+    // Prevents an unhandled rejection; the error is thrown when the batch is awaited.
     batch.catch(() => {})
     for (const name of names) {
       const left = this.waiting.get(name)?.left ?? 0
@@ -467,26 +472,28 @@ export class BatchedBlobs implements BlobReader {
   }
 }
 
-/** Objects looked at in one transaction, and removed. */
+/** Objects read, and removed, in one transaction. */
 const BATCH_ROWS = 500
 const REMOVED = 50
 
-/** The tables whose rows refer to blobs of their owner. */
+/** Tables whose rows refer to blobs of their owner. */
 export const NAMING = ['slices', 'contents', 'past_slices', 'versions'] as const
 
-/** Those of these hashes that no file of the owner refers to. One statement: references move from table to table. */
+/**
+ * Returns the hashes that no row of the owner refers to. One statement, since references move between tables.
+ */
 async function unreferred(db: Db, owner: string, hashes: readonly string[]): Promise<string[]> {
-  const wanted = [...new Set(hashes)]
-  if (wanted.length === 0) return []
-  const [first, ...more] = NAMING.map((table) =>
-    db.selectFrom(table).select('hash').where('owner', '=', owner).where('hash', 'in', wanted),
+  const unique = [...new Set(hashes)]
+  if (unique.length === 0) return []
+  const [first, ...rest] = NAMING.map((table) =>
+    db.selectFrom(table).select('hash').where('owner', '=', owner).where('hash', 'in', unique),
   )
-  const rows = await more.reduce((all, one) => all.union(one), first).execute()
-  const named = new Set(rows.map(({ hash }) => hash))
-  return wanted.filter((hash) => !named.has(hash))
+  const rows = await rest.reduce((all, query) => all.union(query), first).execute()
+  const referenced = new Set(rows.map(({ hash }) => hash))
+  return unique.filter((hash) => !referenced.has(hash))
 }
 
-/** Those of these hashes of an owner that are stored, with rows that may refer to them. */
+/** Returns those of these hashes for which the owner has a live object. */
 async function liveAmong(db: Db, owner: string, hashes: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('objects')
@@ -498,7 +505,7 @@ async function liveAmong(db: Db, owner: string, hashes: readonly string[]): Prom
   return rows.map(({ hash }) => hash)
 }
 
-/** Removes objects that were not changed since a time, unless something refers to them now. Under the lock of the owner. */
+/** Removes objects not changed since `before`, unless they are referenced. The caller locks the owner. */
 async function removeUnused(
   db: Db,
   owner: string,
@@ -526,33 +533,35 @@ async function removeUnused(
   const keys = rows
     .filter(({ hash, state }) => state !== STATES.live || unused.has(hash))
     .map(({ key }) => key)
-  const over = new Set(rows.flatMap(({ key, state }) => (state === STATES.ended ? [key] : [])))
-  return removeObjects(db, owner, keys, [STATES.writing, STATES.live, STATES.ended], { before, over })
+  const endedBefore = new Set(rows.flatMap(({ key, state }) => (state === STATES.ended ? [key] : [])))
+  return removeObjects(db, owner, keys, [STATES.writing, STATES.live, STATES.ended], { before, endedBefore })
 }
 
 interface Removed {
   count: number
-  /** Rows that have ended, whose bytes outside of the database are to be removed; `isOver`: with their rows. */
-  ended: { place: string; key: string; isOver: boolean }[]
+  /**
+   * Ended objects whose bytes outside the database must be removed; `removesRow`: then also their rows.
+   */
+  ended: { place: string; key: string; removesRow: boolean }[]
 }
 
 /**
- * Removes objects of an owner that are in one of these states, with their bytes in the database unless another owner
- * has them. Those outside of it only end.
+ * Ends objects of an owner in these states. Removes their rows, and their bytes in the database unless
+ * another owner shares them. Rows of external objects stay, as ended.
  */
 async function removeObjects(
   db: Db,
   owner: string,
   keys: readonly string[],
   states: readonly number[],
-  /** Only those that have not been changed since; those that had ended before. */
+  /** `before`: only objects not changed since then. `endedBefore`: keys of objects that had already ended. */
   {
     before = Number.MAX_SAFE_INTEGER,
-    over = new Set<string>(),
-  }: { before?: number; over?: ReadonlySet<string> } = {},
+    endedBefore = new Set<string>(),
+  }: { before?: number; endedBefore?: ReadonlySet<string> } = {},
 ): Promise<Removed> {
   if (keys.length === 0) return { count: 0, ended: [] }
-  const gone = await db
+  const endedRows = await db
     .updateTable('objects')
     .set({ state: STATES.ended, changed_at: Date.now() })
     .where('owner', '=', owner)
@@ -561,27 +570,27 @@ async function removeObjects(
     .where('changed_at', '<', before)
     .returning(['key', 'home', 'place'])
     .execute()
-  if (gone.length === 0) return { count: 0, ended: [] }
-  const goneKeys = gone.map(({ key }) => key)
+  if (endedRows.length === 0) return { count: 0, ended: [] }
+  const endedKeys = endedRows.map(({ key }) => key)
   const shared = await db
     .selectFrom('objects')
     .select('key')
-    .where('key', 'in', goneKeys)
+    .where('key', 'in', endedKeys)
     .where('owner', '<>', owner)
     .where('state', '<>', STATES.ended)
     .execute()
-  const kept = new Set(shared.map(({ key }) => key))
-  const alone = gone.filter(({ key }) => !kept.has(key))
-  const ended = alone
+  const sharedKeys = new Set(shared.map(({ key }) => key))
+  const unshared = endedRows.filter(({ key }) => !sharedKeys.has(key))
+  const ended = unshared
     .filter(({ place }) => place !== '' && place !== IN_DATABASE)
-    .map(({ place, key }) => ({ place, key, isOver: over.has(key) }))
-  const outside = new Set(ended.map(({ key }) => key))
+    .map(({ place, key }) => ({ place, key, removesRow: endedBefore.has(key) }))
+  const externalKeys = new Set(ended.map(({ key }) => key))
   await db
     .deleteFrom('objects')
     .where('owner', '=', owner)
-    .where('key', 'in', [...goneKeys.filter((key) => !outside.has(key)), ''])
+    .where('key', 'in', [...endedKeys.filter((key) => !externalKeys.has(key)), ''])
     .execute()
-  const pieces = alone.filter(({ place }) => place === IN_DATABASE)
+  const pieces = unshared.filter(({ place }) => place === IN_DATABASE)
   for (const home of new Set(pieces.map((piece) => piece.home)))
     await db
       .deleteFrom('blob_pieces')
@@ -592,20 +601,20 @@ async function removeObjects(
         pieces.filter((piece) => piece.home === home).map(({ key }) => key),
       )
       .execute()
-  return { count: gone.length, ended }
+  return { count: endedRows.length, ended }
 }
 
 /**
- * Makes blobs what rows of an owner refer to, in the transaction that adds these rows. Those of another owner are shared.
- * Throws `overloaded` if one is gone: a sweep may have collected it if the clock jumped during an upload.
+ * Adds references from an owner to blobs, in the transaction that stores the referring rows. Shares blobs of
+ * other owners. Throws `overloaded` if one was collected, as after a jump of the clock during an upload.
  */
 export async function refer(db: Db, owner: string, refs: readonly BlobRef[]): Promise<void> {
   const byHash = new Map<string, BlobRef>()
   for (const ref of refs) if (!byHash.get(ref.hash)?.fresh) byHash.set(ref.hash, ref)
-  const all = [...byHash.values()]
-  for (let k = 0; k < all.length; k += BATCH_ROWS) {
+  const unique = [...byHash.values()]
+  for (let k = 0; k < unique.length; k += BATCH_ROWS) {
     await breathe()
-    await referSome(db, owner, all.slice(k, k + BATCH_ROWS))
+    await referSome(db, owner, unique.slice(k, k + BATCH_ROWS))
   }
 }
 
@@ -637,15 +646,15 @@ async function referSome(db: Db, owner: string, refs: readonly BlobRef[]): Promi
           .doUpdateSet({ changed_at }),
       )
       .execute()
-  const others = refs.filter(({ fresh }) => !fresh || !('body' in fresh))
-  if (others.length === 0) return
-  const hashes = others.map(({ hash }) => hash)
-  const known = new Set(await liveAmong(db, owner, hashes))
-  const keys = others.flatMap(({ hash, fresh }) =>
-    fresh && 'key' in fresh && !known.has(hash) ? [fresh.key] : [],
+  const storedRefs = refs.filter(({ fresh }) => !fresh || !('body' in fresh))
+  if (storedRefs.length === 0) return
+  const hashes = storedRefs.map(({ hash }) => hash)
+  const liveHashes = new Set(await liveAmong(db, owner, hashes))
+  const keys = storedRefs.flatMap(({ hash, fresh }) =>
+    fresh && 'key' in fresh && !liveHashes.has(hash) ? [fresh.key] : [],
   )
   if (keys.length > 0) {
-    const live = await db
+    const completed = await db
       .updateTable('objects')
       .set({ state: STATES.live, changed_at })
       .where('owner', '=', owner)
@@ -653,10 +662,12 @@ async function referSome(db: Db, owner: string, refs: readonly BlobRef[]): Promi
       .where('state', '=', STATES.writing)
       .returning('hash')
       .execute()
-    for (const { hash } of live) known.add(hash)
+    for (const { hash } of completed) liveHashes.add(hash)
   }
-  for (const from of new Set(others.map((ref) => ref.owner))) {
-    const shared = others.filter((ref) => ref.owner === from && from !== owner && !known.has(ref.hash))
+  for (const from of new Set(storedRefs.map((ref) => ref.owner))) {
+    const shared = storedRefs.filter(
+      (ref) => ref.owner === from && from !== owner && !liveHashes.has(ref.hash),
+    )
     if (shared.length === 0) continue
     for (const hash of await share(
       db,
@@ -664,15 +675,17 @@ async function referSome(db: Db, owner: string, refs: readonly BlobRef[]): Promi
       owner,
       shared.map((ref) => ref.hash),
     ))
-      known.add(hash)
+      liveHashes.add(hash)
   }
-  if (hashes.some((hash) => !known.has(hash)))
+  if (hashes.some((hash) => !liveHashes.has(hash)))
     throw new Problem('overloaded', 'stored data was removed before the change was complete', {
       hint: 'Repeat the request.',
     })
 }
 
-/** Gives blobs of an owner to another one as well. Returns their hashes. Both owners are locked. */
+/**
+ * Adds objects to `to` that share the bytes of `from`. Returns their hashes. The caller locks both owners.
+ */
 async function share(db: Db, from: string, to: string, hashes: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('objects')
@@ -690,7 +703,10 @@ async function share(db: Db, from: string, to: string, hashes: readonly string[]
   return rows.map(({ hash }) => hash)
 }
 
-/** Notes that rows of an owner refer to blobs no more: readers may still be using them for a while. */
+/**
+ * Marks blobs that may have lost their last reference. They are collected later, since readers may still use
+ * them.
+ */
 export async function letGo(db: Db, owner: string, hashes: Expression<{ hash: string }>): Promise<void> {
   await db
     .updateTable('objects')

@@ -1,9 +1,10 @@
+// Object store that records metrics.
 import { span } from '../../tracing/tracing.ts'
 import type { ObjectStore } from './object-store.ts'
 
 export type ObjectOperation = 'put' | 'get' | 'remove'
 
-/** What has been asked of the stores outside of the database since the process began. */
+/** Requests to object stores since the process started. */
 export class ObjectStats {
   readonly operations = new Map<ObjectOperation, { done: number; failed: number; seconds: number }>(
     (['put', 'get', 'remove'] as const).map((name) => [name, { done: 0, failed: 0, seconds: 0 }]),
@@ -12,7 +13,7 @@ export class ObjectStats {
   bytesGot = 0
 }
 
-/** A store whose requests are counted, and are spans of the request that they belong to. */
+/** Object store that counts requests, and traces each as a span. */
 export class CountedObjects implements ObjectStore {
   constructor(
     private readonly store: ObjectStore,

@@ -1,3 +1,4 @@
+// Object store in a folder.
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
@@ -5,14 +6,14 @@ import { dirname, join } from 'node:path'
 import { Problem } from '../../../contract/errors.ts'
 import { type ObjectStore, wholeAddress } from './object-store.ts'
 
-/** Bytes as files in a folder, two levels deep. */
+/** Stores objects as files in a folder, two levels deep. */
 export class FileObjects implements ObjectStore {
   private readonly folder: string
-  /** Folders that are there. */
+  /** Folders known to exist. */
   private readonly made = new Set<string>()
   private guarded: string | undefined
 
-  /** `address`: `file:DIR`, or a URL. */
+  /** `address`: `file:DIR`, or a file URL. */
   constructor(address: string) {
     this.folder = wholeAddress(address).slice('file:'.length)
   }
@@ -26,18 +27,18 @@ export class FileObjects implements ObjectStore {
     if (key !== this.guarded) this.assertThere()
     try {
       await this.make(dirname(path))
-      const part = `${path}.${randomBytes(6).toString('hex')}.part`
-      const file = await open(part, 'wx', 0o600)
+      const partialFile = `${path}.${randomBytes(6).toString('hex')}.part`
+      const file = await open(partialFile, 'wx', 0o600)
       try {
         await file.writeFile(bytes)
         await file.sync()
       } catch (error) {
-        await rm(part, { force: true })
+        await rm(partialFile, { force: true })
         throw error
       } finally {
         await file.close()
       }
-      await rename(part, path)
+      await rename(partialFile, path)
       await sync(dirname(path))
     } catch (error) {
       throw this.problem(error, 'written to')
@@ -70,10 +71,11 @@ export class FileObjects implements ObjectStore {
     await this.remove(key)
   }
 
+  /** Throws `overloaded` if the marker is missing: another disk is mounted, or none. */
   private assertThere(): void {
     if (this.guarded === undefined || existsSync(this.pathOf(this.guarded))) return
     throw new Problem('overloaded', `${this.folder} has none of the bytes of this database (--blobs)`, {
-      hint: 'Bring back the folder in which they are, such as by mounting its disk.',
+      hint: 'Mount the disk with the folder that holds them.',
     })
   }
 
@@ -81,10 +83,10 @@ export class FileObjects implements ObjectStore {
     return join(this.folder, key.slice(0, 2), key.slice(2, 4), key)
   }
 
-  /** Makes a folder and those above it; each is durable in the one above. */
+  /** Creates a folder and its ancestors, each durable in its parent. */
   private async make(folder: string): Promise<void> {
     if (this.made.has(folder)) return
-    // Not `recursive`: where the system refuses to, that may never end.
+    // Not `recursive`: it may never end if the system refuses to create a folder.
     try {
       await makeOne(folder)
     } catch (error) {
@@ -96,16 +98,16 @@ export class FileObjects implements ObjectStore {
     this.made.add(folder)
   }
 
-  private problem(error: unknown, what: string): unknown {
+  private problem(error: unknown, action: string): unknown {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === undefined) return error
     if (code === 'ENOSPC' || code === 'EDQUOT')
       return new Problem('disk_full', `the disk with ${this.folder} is full (--blobs)`)
-    return new Problem('overloaded', `${this.folder} cannot be ${what}: ${message} (--blobs)`)
+    return new Problem('overloaded', `${this.folder} cannot be ${action}: ${message} (--blobs)`)
   }
 }
 
-/** Makes a folder that is durable in the one above, unless it is there. */
+/** Creates one folder, durable in its parent, unless it exists. */
 async function makeOne(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 })

@@ -1,25 +1,29 @@
+// Interface of object stores, and their addresses.
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../../../contract/errors.ts'
 
-/** Bytes outside of the database, under keys that are never used twice. */
+/** A store for bytes outside the database. Keys are never reused. */
 export interface ObjectStore {
   /** Stores bytes. They are durable when the promise resolves. `hash`: their SHA-256 in hex. */
   put(key: string, bytes: Uint8Array, hash: string): Promise<void>
-  /** The bytes under a key; undefined if there are none. */
+  /** Returns the bytes under a key; undefined without any. */
   get(key: string): Promise<Buffer | undefined>
   /** Removes the bytes under a key, if there are any. */
   remove(key: string): Promise<void>
-  /** From now on, nothing is stored, and nothing is missing, where this key is not: the disk is another one. */
+  /**
+   * Requires the marker object `key` from now on: without it, reads and writes throw, as the disk is another
+   * one.
+   */
   guard?(key: string): void
   /** Throws a Problem that names the setting unless bytes can be stored, read and removed. */
   check(): Promise<void>
 }
 
-/** The credentials of S3, from the environment. */
+/** Environment variables with the credentials of S3. */
 export type Environment = Record<string, string | undefined>
 
-/** An address as the database keeps it: a folder by its whole path, whoever opens it. */
+/** Returns the stored form of an address: folders as absolute paths. Throws `usage` for invalid ones. */
 export function wholeAddress(address: string): string {
   if (!address.startsWith('file:')) return address
   let path = address.slice('file:'.length)
@@ -29,11 +33,11 @@ export function wholeAddress(address: string): string {
     } catch (error) {
       throw notAPlace(address, (error as Error).message)
     }
-  if (path === '' || resolve(path) === '/') throw notAPlace(address, 'there is no folder in it')
+  if (path === '' || resolve(path) === '/') throw notAPlace(address, 'expected a folder after file:')
   return `file:${resolve(path)}`
 }
 
-/** A Problem for an address that cannot be read. */
+/** Returns the error for an invalid address. */
 export function notAPlace(address: string, why: string): Problem {
   return new Problem('usage', `--blobs ${address.replace(/\?.*$/s, '')}: ${why}`, {
     hint: 'Give sql, file:DIR or s3://bucket/prefix?endpoint=https://…&region=…',

@@ -1,6 +1,9 @@
+// Opens object stores by their addresses.
 import { type Environment, notAPlace, type ObjectStore } from './object-store.ts'
 
-/** Opens the store of an address: `file:DIR` or `s3://bucket/prefix?endpoint=…&region=…`. Throws `usage` for any other. */
+/**
+ * Opens an object store: `file:DIR` or `s3://bucket/prefix?endpoint=…&region=…`. Throws `usage` for others.
+ */
 export async function openObjectStore(address: string, environment: Environment): Promise<ObjectStore> {
   if (address.startsWith('file:')) {
     const { FileObjects } = await import('./file-objects.ts')
@@ -10,5 +13,5 @@ export async function openObjectStore(address: string, environment: Environment)
     const { S3Objects } = await import('./s3-objects.ts')
     return S3Objects.open(address, environment)
   }
-  throw notAPlace(address, 'this is not a place for bytes')
+  throw notAPlace(address, 'not the address of an object store')
 }

@@ -1,3 +1,4 @@
+// Tracks where the objects of a database are stored.
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
@@ -8,32 +9,37 @@ import { type Environment, type ObjectStore, wholeAddress } from './object-store
 import { openObjectStore } from './open.ts'
 import { STATES } from './states.ts'
 
-/** Where bytes are that are in the database. */
+/** Name of the location inside the database. */
 export const IN_DATABASE = 'sql'
 
-/** How often a server looks where new bytes go, in ms: `gridline admin blobs move` changes it. */
+/**
+ * Interval at which a server checks where to store new bytes, in ms. `gridline admin blobs move` changes it.
+ */
 const POLL_MS = 5_000
 
-/** Objects that are counted in one step. */
+/** Objects counted per step. */
 const MEASURED = 2_000
 
 interface Place {
   id: string
-  /** Undefined: the database. */
+  /** Undefined: inside the database. */
   store: ObjectStore | undefined
 }
 
 export interface PlaceSize {
-  /** An address; `row` and `sql` are in the database. */
+  /** An address; `row` and `sql` are inside the database. */
   place: string
   objects: number
   bytes: number
 }
 
-/** Where the bytes of a database are. The database knows; `--blobs` says what a server expects. */
+/**
+ * Locations of the bytes of a database. They are stored in the database; `--blobs` states what a server
+ * expects.
+ */
 export class Places {
   readonly stats = new ObjectStats()
-  /** How much was where at the last sweep of any server. */
+  /** Sizes at the last sweep by any server. */
   sizes: readonly PlaceSize[] = []
   private readonly stores = new Map<string, ObjectStore>()
   private known: { place: Place; since: number } | undefined
@@ -43,36 +49,36 @@ export class Places {
     private readonly environment: Environment,
   ) {}
 
-  /** Checks that new bytes go where a server expects them. In a database without bytes, it decides. */
-  async expect(given: string | undefined): Promise<void> {
-    const address = given && wholeAddress(given)
-    const present = await this.recorded()
-    if (address === undefined || address === (present ?? IN_DATABASE)) return this.check()
+  /**
+   * Throws if new bytes are stored elsewhere than a server expects. A database without bytes adopts the
+   * address.
+   */
+  async expect(input: string | undefined): Promise<void> {
+    const address = input && wholeAddress(input)
+    const recorded = await this.recorded()
+    if (address === undefined || address === (recorded ?? IN_DATABASE)) return this.check()
     const isUnused =
-      present === undefined &&
+      recorded === undefined &&
       (await this.engine.read((db) => db.selectFrom('objects').select('key').limit(1).execute())).length === 0
-    if (!isUnused) throw isElsewhere(present ?? IN_DATABASE, address)
+    if (!isUnused) throw isElsewhere(recorded ?? IN_DATABASE, address)
     await this.use(address, true)
   }
 
-  /**
-   * Checks that bytes can be stored where new ones go, and that it is the place that has those of this database. Throws
-   * a Problem that names the setting.
-   */
+  /** Throws, naming the setting, unless the current location works and holds the bytes of this database. */
   async check(): Promise<void> {
     const { id, store } = await this.current()
     if (!store) return
-    const gone = await this.gone()
-    if (gone) throw gone
+    const missingError = await this.gone()
+    if (missingError) throw missingError
     await mark(id, store)
     await store.check()
   }
 
-  /** What is wrong if the present place is not the one that has the bytes of this database. Nothing is written there. */
+  /** Returns an error if the current location does not hold the bytes of this database. Writes nothing. */
   async gone(): Promise<Problem | undefined> {
     const { id, store } = await this.current()
     if (!store || (await store.get(markerOf(id)))) return undefined
-    const some = await this.engine.read((db) =>
+    const sample = await this.engine.read((db) =>
       db
         .selectFrom('objects')
         .select('key')
@@ -81,29 +87,29 @@ export class Places {
         .limit(3)
         .execute(),
     )
-    if (some.length === 0) return undefined
-    // Places of before have no marker: they have what is stored there.
-    for (const { key } of some) if (await store.get(key).catch(() => undefined)) return undefined
+    if (sample.length === 0) return undefined
+    // Locations of early versions have no marker: look for objects instead.
+    for (const { key } of sample) if (await store.get(key).catch(() => undefined)) return undefined
     return new Problem(
       'conflict',
       `${await this.address()} has none of the bytes of this database (--blobs)`,
       {
-        hint: 'Bring back the folder or bucket in which they are, such as by mounting it. If they are at another address now: gridline admin blobs relocate --to ADDRESS',
+        hint: 'Mount the folder or bucket that holds them. If its address has changed: gridline admin blobs relocate --to ADDRESS',
       },
     )
   }
 
   /**
-   * Says that the bytes of the present place are at another address: a folder or bucket that was moved, or a copy of it.
-   * Throws unless they are there. Nothing is done at the former address.
+   * Changes the address of the current location, after the folder or bucket was moved or copied. Throws
+   * unless the bytes are there. Does nothing at the former address.
    */
-  async relocate(given: string): Promise<void> {
-    const address = wholeAddress(given)
+  async relocate(input: string): Promise<void> {
+    const address = wholeAddress(input)
     const store = await this.open(address)
     const { id } = await this.current()
     if (!store || id === IN_DATABASE)
-      throw new Problem('usage', 'only a folder or a bucket can be at another address', {
-        hint: 'To bring bytes elsewhere: gridline admin blobs move --to ADDRESS',
+      throw new Problem('usage', 'only the address of a folder or bucket can be changed', {
+        hint: 'To move bytes to another location: gridline admin blobs move --to ADDRESS',
       })
     if (!(await store.get(markerOf(id))))
       throw new Problem(
@@ -121,14 +127,14 @@ export class Places {
         .where('address', '=', address)
         .where('id', '!=', id)
         .executeTakeFirst()
-      if (taken) throw new Problem('conflict', `${address} is another place of this database`)
+      if (taken) throw new Problem('conflict', `${address} is already another location of this database`)
       await db.updateTable('blob_stores').set({ address }).where('id', '=', id).execute()
     })
     this.stores.delete(id)
     this.known = undefined
   }
 
-  /** Where new bytes go: the address. */
+  /** Returns the address where new bytes are stored. */
   async address(): Promise<string> {
     return (await this.recorded()) ?? IN_DATABASE
   }
@@ -140,49 +146,53 @@ export class Places {
     return row?.address
   }
 
-  /** Makes new bytes go to an address, after checking it; `isFirst`: unless another place was chosen. Returns its id. */
-  async use(given: string, isFirst = false): Promise<string> {
-    const address = wholeAddress(given)
+  /**
+   * Makes an address the current location, after checking it. `isFirst`: throws if another one was already
+   * chosen. Returns its id.
+   */
+  async use(input: string, isFirst = false): Promise<string> {
+    const address = wholeAddress(input)
     const store = await this.open(address)
-    const known = await this.engine.read((db) =>
+    const existing = await this.engine.read((db) =>
       db.selectFrom('blob_stores').select('id').where('address', '=', address).executeTakeFirst(),
     )
-    const id = store ? (known?.id ?? randomBytes(4).toString('hex')) : IN_DATABASE
+    const id = store ? (existing?.id ?? randomBytes(4).toString('hex')) : IN_DATABASE
     if (store) {
       await store.check()
-      // Before the database knows of it: a place that it knows has a marker.
+      // Before the database refers to it: every recorded location has a marker.
       await mark(id, store)
     }
-    // Of several that choose one at a time, an index lets one do so; the others repeat the transaction.
-    const chosen = await this.engine.write([], async (db) => {
-      const before = await db
+    // A unique index lets only one of several concurrent servers choose; the others repeat the transaction.
+    const savedId = await this.engine.write([], async (db) => {
+      const current = await db
         .selectFrom('blob_stores')
         .select('address')
         .where('is_current', '=', 1)
         .executeTakeFirst()
-      if (isFirst && before && before.address !== address) throw isElsewhere(before.address, address)
-      // There is none to replace, or the index could not tell of another one.
+      if (isFirst && current && current.address !== address) throw isElsewhere(current.address, address)
+      // The first location has nothing to replace. An update here would keep the index from detecting another
+      // one.
       if (!isFirst) await db.updateTable('blob_stores').set({ is_current: 0 }).execute()
       if (!store) return IN_DATABASE
-      const there = await db
+      const saved = await db
         .selectFrom('blob_stores')
         .select('id')
         .where('address', '=', address)
         .executeTakeFirst()
-      if (!there) await db.insertInto('blob_stores').values({ id, address, is_current: 1 }).execute()
-      else await db.updateTable('blob_stores').set({ is_current: 1 }).where('id', '=', there.id).execute()
-      return there?.id ?? id
+      if (!saved) await db.insertInto('blob_stores').values({ id, address, is_current: 1 }).execute()
+      else await db.updateTable('blob_stores').set({ is_current: 1 }).where('id', '=', saved.id).execute()
+      return saved?.id ?? id
     })
     if (store) {
-      if (chosen !== id) await mark(chosen, store)
-      store.guard?.(markerOf(chosen))
-      this.stores.set(chosen, store)
+      if (savedId !== id) await mark(savedId, store)
+      store.guard?.(markerOf(savedId))
+      this.stores.set(savedId, store)
     }
     this.known = undefined
-    return chosen
+    return savedId
   }
 
-  /** Where new bytes go. */
+  /** Returns where new bytes are stored, cached for a few seconds. */
   async current(): Promise<Place> {
     const now = performance.now()
     if (this.known && now - this.known.since < POLL_MS) return this.known.place
@@ -196,7 +206,7 @@ export class Places {
     return place
   }
 
-  /** All places with bytes, and how much is there. */
+  /** Lists all locations that hold bytes, with their sizes. */
   async list(): Promise<{ place: string; is_current: boolean; objects: number; bytes: number }[]> {
     const current = await this.address()
     const { stores, objects } = await this.engine.read(async (db) => ({
@@ -208,34 +218,34 @@ export class Places {
           fn.countAll<number>().as('objects'),
           fn.sum<number>('bytes').as('bytes'),
         ])
-        // What has ended is removed a day later.
+        // A sweep removes ended objects a day later.
         .where('state', '!=', STATES.ended)
         .groupBy('place')
         .execute(),
     }))
     const nameOf = (id: string): string => placeName(id, stores)
-    const found = objects.map(({ place, ...rest }) => ({
+    const locations = objects.map(({ place, ...rest }) => ({
       place: nameOf(place),
       is_current: nameOf(place) === current,
       objects: Number(rest.objects),
       bytes: Number(rest.bytes),
     }))
-    if (!found.some(({ is_current }) => is_current))
-      found.push({ place: current, is_current: true, objects: 0, bytes: 0 })
-    return found.sort((a, b) => (a.place < b.place ? -1 : 1))
+    if (!locations.some(({ is_current }) => is_current))
+      locations.push({ place: current, is_current: true, objects: 0, bytes: 0 })
+    return locations.sort((a, b) => (a.place < b.place ? -1 : 1))
   }
 
-  /** The store of an address; undefined for the database. Throws `usage` for what is not an address. */
+  /** Opens the store at an address; undefined for the database. Throws `usage` for an invalid address. */
   async open(address: string): Promise<ObjectStore | undefined> {
     if (address === IN_DATABASE) return undefined
     return new CountedObjects(await openObjectStore(address, this.environment), this.stats)
   }
 
-  /** Counts what is where, in steps between which others get their turn. */
-  async measure(mayGoOn: () => Promise<void>): Promise<void> {
+  /** Counts the objects per location, and stores the sums. Calls `throwIfStopped` between two steps. */
+  async measure(throwIfStopped: () => Promise<void>): Promise<void> {
     const sums = new Map<string, { objects: number; bytes: number }>()
     for (let after: { owner: string; key: string } | undefined, isDone = false; !isDone; ) {
-      await mayGoOn()
+      await throwIfStopped()
       const rows = await this.engine.read((db) =>
         db
           .selectFrom('objects')
@@ -262,7 +272,7 @@ export class Places {
     })
   }
 
-  /** Reads how much was where at the last sweep. */
+  /** Loads the sizes stored by the last sweep into `sizes`. */
   async readSizes(): Promise<void> {
     const { stores, sizes } = await this.engine.read(async (db) => ({
       stores: await db.selectFrom('blob_stores').selectAll().execute(),
@@ -271,16 +281,16 @@ export class Places {
     this.sizes = sizes.map((size) => ({ ...size, place: placeName(size.place, stores) }))
   }
 
-  /** The store with an id. */
+  /** Returns the store of a location, and opens it if needed. */
   async store(id: string): Promise<ObjectStore> {
-    const known = this.stores.get(id)
-    if (known) return known
+    const cached = this.stores.get(id)
+    if (cached) return cached
     const row = await this.engine.read((db) =>
       db.selectFrom('blob_stores').select('address').where('id', '=', id).executeTakeFirst(),
     )
-    if (!row) throw new Problem('damaged', `bytes are in a place that the database does not know: ${id}`)
+    if (!row) throw new Problem('damaged', `bytes are in an unknown location: ${id}`)
     const store = await this.open(row.address).catch((error: unknown) => {
-      // What this server was not told is nothing that a request did wrong.
+      // A setting missing on this server is not an error of the request.
       if (error instanceof Problem && error.code === 'usage')
         throw new Problem('overloaded', error.message, { hint: error.hint })
       throw error
@@ -291,23 +301,24 @@ export class Places {
   }
 }
 
-function isElsewhere(present: string, address: string): Problem {
-  return new Problem('conflict', `this database keeps its bytes in ${present}, not in ${address} (--blobs)`, {
-    hint: `Start with --blobs ${present}, or move them: gridline admin blobs move --to ${address}`,
+function isElsewhere(current: string, address: string): Problem {
+  return new Problem('conflict', `this database keeps its bytes in ${current}, not in ${address} (--blobs)`, {
+    hint: `Start with --blobs ${current}, or move them: gridline admin blobs move --to ${address}`,
   })
 }
 
-/** The key of an object that tells the place of this database from an empty folder or another bucket. */
+/** Returns the key of the marker, which tells a location from an empty folder or another bucket. */
 function markerOf(id: string): string {
   return `place-${id}`
 }
 
+/** Writes the marker of a location. */
 async function mark(id: string, store: ObjectStore): Promise<void> {
   const bytes = Buffer.from(`The bytes of a database of Gridline are here. Do not remove this object.\n`)
   await store.put(markerOf(id), bytes, sha256(bytes))
 }
 
-/** The name of a place: `row` is that of bytes which are in the row of their object. */
+/** Returns the displayed name of a location: `row` for bytes stored in the row of their object. */
 function placeName(id: string, stores: readonly { id: string; address: string }[]): string {
   return id === '' ? 'row' : (stores.find((store) => store.id === id)?.address ?? id)
 }

@@ -1,14 +1,15 @@
+// Object store in an S3 bucket.
 import { createHash, randomBytes } from 'node:crypto'
 import { Problem } from '../../../contract/errors.ts'
 import { traceHeaders } from '../../tracing/tracing.ts'
 import { type Environment, notAPlace, type ObjectStore } from './object-store.ts'
 
-/** Attempts of one request, and waits between them, in ms. */
+/** Waits before each retry of a request, in ms. */
 const WAITS = [100, 400, 1600]
-/** How long a request may take, in ms. */
+/** Timeout of one request, in ms. */
 const REQUEST_TIMEOUT_MS = 30_000
 
-/** A client that signs requests: that of aws4fetch. */
+/** The part of aws4fetch that is used: signs requests. */
 interface Signer {
   sign(
     url: string,
@@ -16,31 +17,32 @@ interface Signer {
   ): Promise<Request>
 }
 
-/** A failure that another attempt may cure. */
+/** A failure that a retry may solve. */
 class Passing extends Error {}
 
 /**
- * Bytes in a bucket of S3, or of what speaks it. Each PUT is signed over the SHA-256 of its bytes, so that the store
- * refuses what arrives damaged. A body that is cut off is continued with a range.
+ * Stores objects in a bucket of S3, or of a compatible service. PUT requests are signed with the SHA-256 of
+ * their bytes, so that the service refuses damaged ones. An interrupted download is resumed with a range
+ * request.
  */
 export class S3Objects implements ObjectStore {
   private constructor(
     private readonly signer: Signer,
-    /** The address of a key without the key. */
+    /** URL of an object, without its key. */
     private readonly base: string,
     private readonly bucket: string,
   ) {}
 
   /**
-   * `address`: `s3://bucket/prefix?endpoint=https://…&region=…&style=path`. Without an endpoint, that of AWS; `style` is
-   * `virtual` for it, otherwise `path`. Credentials are `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and
-   * `AWS_SESSION_TOKEN`.
+   * `address`: `s3://bucket/prefix?endpoint=https://…&region=…&style=path`. Defaults: the endpoint of AWS
+   * with style `virtual`, other endpoints with `path`. Credentials: `AWS_ACCESS_KEY_ID`,
+   * `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`.
    */
   static async open(address: string, environment: Environment): Promise<S3Objects> {
-    const wrong = (why: string): Problem => notAPlace(address, why)
+    const invalid = (why: string): Problem => notAPlace(address, why)
     if (!URL.canParse(address) || !/^[a-z0-9][a-z0-9._-]+$/i.test(new URL(address).hostname))
-      throw wrong(
-        'there is no name of a bucket after s3://, of at least two letters, digits, hyphens and dots',
+      throw invalid(
+        'expected the name of a bucket after s3://: at least two letters, digits, hyphens or dots',
       )
     const url = new URL(address)
     const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment
@@ -50,7 +52,7 @@ export class S3Objects implements ObjectStore {
     }))
       if (!value)
         throw new Problem('usage', `--blobs ${address.replace(/\?.*$/s, '')}: ${name} is not set`, {
-          hint: `Set ${name}, or ${name}_FILE, to what the store gave you.`,
+          hint: `Set ${name}, or ${name}_FILE, to the credentials of the object store.`,
         })
     if (url.username || url.password)
       throw new Problem(
@@ -60,17 +62,17 @@ export class S3Objects implements ObjectStore {
     const region = url.searchParams.get('region') ?? environment.AWS_REGION ?? 'us-east-1'
     const endpoint = url.searchParams.get('endpoint') ?? environment.AWS_ENDPOINT_URL
     const style = url.searchParams.get('style') ?? (endpoint ? 'path' : 'virtual')
-    if (style !== 'path' && style !== 'virtual') throw wrong(`style must be path or virtual, not ${style}`)
-    if (!/^[a-z0-9-]+$/.test(region)) throw wrong(`this is not a region: ${region}`)
+    if (style !== 'path' && style !== 'virtual') throw invalid(`style must be path or virtual, not ${style}`)
+    if (!/^[a-z0-9-]+$/.test(region)) throw invalid(`not a region: ${region}`)
     if (endpoint !== undefined && !(URL.canParse(endpoint) && /^https?:\/\//i.test(endpoint)))
-      throw wrong(`the endpoint must be a URL that starts with http:// or https://, not ${endpoint}`)
+      throw invalid(`the endpoint must be a URL that starts with http:// or https://, not ${endpoint}`)
     const server = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`)
     const bucket = url.hostname
     let prefix: string
     try {
       prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '')
     } catch {
-      throw wrong('% is not followed by two hexadecimal digits')
+      throw invalid('expected two hexadecimal digits after %')
     }
     if (style === 'virtual') server.hostname = `${bucket}.${server.hostname}`
     const path = [
@@ -99,28 +101,28 @@ export class S3Objects implements ObjectStore {
   }
 
   async get(key: string): Promise<Buffer | undefined> {
-    const parts: Buffer[] = []
+    const chunks: Buffer[] = []
     let size: number | undefined
     await this.tried(async () => {
-      const from = parts.reduce((sum, { length }) => sum + length, 0)
+      const from = chunks.reduce((sum, { length }) => sum + length, 0)
       const range: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {}
       const response = await this.send('GET', key, range)
       if (response.status === 404 && !(await this.text(response)).includes('NoSuchBucket')) {
-        parts.length = 0
+        chunks.length = 0
         size = undefined
         return
       }
       if (!response.ok) throw await this.failure(response)
-      // A store that knows no ranges sends all again.
-      if (from > 0 && response.status !== 206) parts.length = 0
+      // A service without range requests sends everything again.
+      if (from > 0 && response.status !== 206) chunks.length = 0
       const length = Number(response.headers.get('content-length') ?? Number.NaN)
       if (response.status === 200 && !Number.isNaN(length)) size = length
       size ??= Number.NaN
-      for await (const chunk of response.body ?? []) parts.push(Buffer.from(chunk))
-      const arrived = parts.reduce((sum, one) => sum + one.length, 0)
+      for await (const chunk of response.body ?? []) chunks.push(Buffer.from(chunk))
+      const arrived = chunks.reduce((sum, part) => sum + part.length, 0)
       if (!Number.isNaN(size) && arrived < size) throw new Passing('the body was cut off')
     })
-    return size === undefined ? undefined : Buffer.concat(parts)
+    return size === undefined ? undefined : Buffer.concat(chunks)
   }
 
   async remove(key: string): Promise<void> {
@@ -136,7 +138,10 @@ export class S3Objects implements ObjectStore {
     const bytes = Buffer.from(key)
     await this.put(key, bytes, createHash('sha256').update(bytes).digest('hex'))
     if (!(await this.get(key))?.equals(bytes))
-      throw new Problem('overloaded', `the bucket ${this.bucket} does not return what it stores (--blobs)`)
+      throw new Problem(
+        'overloaded',
+        `the bucket ${this.bucket} does not return the bytes that were stored (--blobs)`,
+      )
     await this.remove(key)
   }
 
@@ -154,7 +159,7 @@ export class S3Objects implements ObjectStore {
     return fetch(request, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS), redirect: 'manual' })
   }
 
-  /** Runs `work` again after failures that may pass. */
+  /** Runs `work`, and retries after transient failures. */
   private async tried(work: () => Promise<void>): Promise<void> {
     for (let attempt = 0; ; attempt++)
       try {
@@ -170,7 +175,7 @@ export class S3Objects implements ObjectStore {
       }
   }
 
-  /** The error of an answer: one that may pass, or a Problem with what to change. */
+  /** Returns the error of a response: a transient one, or a Problem with its fix. */
   private async failure(response: Response): Promise<Error> {
     const { status } = response
     const text = await this.text(response)
@@ -179,7 +184,7 @@ export class S3Objects implements ObjectStore {
       return this.wrong('the clock of this server differs from that of the store', 'Set the clock.')
     if (code === 'NoSuchBucket')
       return this.wrong('there is no such bucket', 'Create it, or correct --blobs.')
-    if (code === 'InvalidAccessKeyId') return this.wrong('the store does not know AWS_ACCESS_KEY_ID')
+    if (code === 'InvalidAccessKeyId') return this.wrong('the store rejects AWS_ACCESS_KEY_ID as unknown')
     if (code === 'SignatureDoesNotMatch')
       return this.wrong('AWS_SECRET_ACCESS_KEY is wrong, or the region of --blobs')
     if (status === 401 || status === 403)

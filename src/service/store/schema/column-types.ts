@@ -1,7 +1,8 @@
+// Types of column values: detects, merges and encodes them.
 import { endOf, kindOf, momentIn, skipBlanks } from '../../../json/index.ts'
 import type { ColumnType } from './schema.ts'
 
-/** The types of a grid's columns, encoded as one letter per column, in column order. */
+/** One letter per column type. A grid's types are stored as one letter per column, in column order. */
 const letters: Record<ColumnType, string> = {
   empty: 'e',
   number: 'n',
@@ -34,54 +35,54 @@ export function decodeTypes(text: string): ColumnType[] {
 type FamilyOf<T> = T extends `${infer F}-${string}` ? F : T
 type Family = FamilyOf<ColumnType>
 
-/** The type without what is known beside it. */
+/** Returns a type without its variant, such as `date` for `date-dmy`. */
 export function familyOf(type: ColumnType): Family {
   return type.split('-', 1)[0] as Family
 }
 
-/** Whether the values are texts in JSON: all of them together are text at worst. */
+/** Returns whether values of the type are JSON strings. Columns of such types merge to text at worst. */
 export function isTexts(type: ColumnType): boolean {
   const family = familyOf(type)
   return family === 'text' || family === 'date' || family === 'datetime'
 }
 
-/** Whether a value can have a comma in it. */
+/** Returns whether values of the type can contain commas. */
 export function mayHaveCommas(type: ColumnType): boolean {
   const family = familyOf(type)
   return family === 'text' || family === 'json'
 }
 
-/** Whether the values are dates, with or without times. */
+/** Returns whether values of the type are dates, with or without times. */
 export function isMoments(type: ColumnType): boolean {
   const family = familyOf(type)
   return family === 'date' || family === 'datetime'
 }
 
-/** The type of a column that contains values of both types, with what is known of the first. */
+/** Returns the type of a column with values of both types. Keeps the variant of the first if possible. */
 export function mergeTypes(a: ColumnType, b: ColumnType): ColumnType {
   if (a === b || b === 'empty') return a
   if (a === 'empty') return b
   if (!isTexts(a) || !isTexts(b)) return 'json'
   const [family, other] = [familyOf(a), familyOf(b)]
   if (family === 'text') return a
-  // A time without a zone and one with a zone cannot be compared.
+  // A time without a zone cannot be compared with one that has a zone.
   if (other === 'text' || (a === 'datetime-zone') !== (b === 'datetime-zone')) return 'text'
   const order = orderOf(a) ?? orderOf(b)
   const merged = family === other ? family : 'datetime'
   return order ? `${merged as 'date' | 'datetime'}-${order}` : (merged as 'date' | 'datetime')
 }
 
-/** The order of day and month in which the dates of a column were written, as far as known. */
+/** Returns the order of day and month in which dates were written; undefined if unknown. */
 export function orderOf(type: ColumnType): 'dmy' | 'mdy' | undefined {
   return type.endsWith('-dmy') ? 'dmy' : type.endsWith('-mdy') ? 'mdy' : undefined
 }
 
-/** Combines the types of two lists of columns. */
+/** Merges two lists of column types, position by position. */
 export function combineTypes(a: readonly ColumnType[], b: readonly ColumnType[]): ColumnType[] {
   return a.map((type, k) => mergeTypes(type, b[k] ?? 'empty'))
 }
 
-/** The type of the JSON value buf[start, end). A text is a date or a time if it is written in ISO 8601. */
+/** Returns the type of the JSON value buf[start, end). Strings in ISO 8601 are dates or times. */
 export function typeOf(buf: Uint8Array, start: number, end: number): ColumnType {
   const kind = kindOf(buf[start])
   if (kind === 'null') return 'empty'
@@ -89,12 +90,12 @@ export function typeOf(buf: Uint8Array, start: number, end: number): ColumnType 
   return kind === 'number' || kind === 'boolean' ? kind : 'json'
 }
 
-/** Whether values of type `given` keep the type of a column of type `column`. */
-export function fits(given: ColumnType, column: ColumnType): boolean {
-  return column === 'empty' || familyOf(mergeTypes(column, given)) === familyOf(column)
+/** Returns whether values of a type fit into a column without changing its family. */
+export function fits(values: ColumnType, column: ColumnType): boolean {
+  return column === 'empty' || familyOf(mergeTypes(column, values)) === familyOf(column)
 }
 
-/** The encoded column types of rows, given as comma-separated JSON arrays of `width` values. */
+/** Returns the encoded column types of rows: comma-separated JSON arrays of `width` values. */
 export function typesOfRows(buf: Buffer, width: number): string {
   const types = Array.from({ length: width }, (): ColumnType => 'empty')
   let i = skipBlanks(buf, 0)

@@ -1,17 +1,21 @@
+// Identifies files across owners.
 import { sql } from 'kysely'
 
-/** Identifies a file among those of all owners, and its position in lists of them. */
+/** Key of a file across owners, which also orders lists of them. */
 export interface Key {
   owner: string
   idlocal: number
 }
 
-/** A condition for files of any owners. On a distributed engine it reaches the owners in it. */
+/**
+ * SQL: the row is one of these files. On a distributed engine, the query goes only to the nodes of these
+ * owners.
+ */
 export function isAmong(keys: readonly Key[], owner: string, idlocal: string) {
   const byOwner = new Map<string, Set<number>>()
   for (const key of keys) {
-    const own = byOwner.get(key.owner)
-    if (own) own.add(key.idlocal)
+    const ownerIds = byOwner.get(key.owner)
+    if (ownerIds) ownerIds.add(key.idlocal)
     else byOwner.set(key.owner, new Set([key.idlocal]))
   }
   const parts = [...byOwner].map(

@@ -1,9 +1,10 @@
-/** The uids of the columns of a grid's key; none if it has no key. */
+// Reads and encodes the primary keys of grids.
+/** Returns the uids of a grid's primary key columns; empty without a key. */
 export function keyOf({ primary_key }: { primary_key: string | null }): string[] {
   return primary_key === null ? [] : (JSON.parse(primary_key) as string[])
 }
 
-/** The names of the columns of a grid's key. */
+/** Returns the names of a grid's primary key columns; empty without a key. */
 export function keyNames(
   grid: { primary_key: string | null },
   columns: readonly { uid: string; name: string }[],
@@ -11,7 +12,7 @@ export function keyNames(
   return keyOf(grid).flatMap((uid) => columns.find((column) => column.uid === uid)?.name ?? [])
 }
 
-/** As it is stored. */
+/** Encodes primary key columns for the database; null for none. */
 export function storedKey(uids: readonly string[]): string | null {
   return uids.length === 0 ? null : JSON.stringify(uids)
 }

@@ -1,12 +1,13 @@
+// Writes references between files.
 import type { Selectable } from 'kysely'
 import type { Db, Schema } from './schema.ts'
 
 export type ReferenceRow = Selectable<Schema['references']>
 
-// A reference is two rows, written in one transaction: of the owner of the file that refers, and of the owner of the
-// file that it refers to.
+// A reference is two rows, written in one transaction: in `references` under the owner of the referring file,
+// and in `referencers` under the owner of the file it refers to.
 
-/** Adds references; those that are there already stay. */
+/** Adds references. Existing ones stay unchanged. */
 export async function addReferences(db: Db, rows: readonly ReferenceRow[]): Promise<void> {
   if (rows.length === 0) return
   await db
@@ -14,11 +15,11 @@ export async function addReferences(db: Db, rows: readonly ReferenceRow[]): Prom
     .values(rows)
     .onConflict((conflict) => conflict.columns(['owner', 'idlocal', 'to_owner', 'to_idlocal']).doNothing())
     .execute()
-  for (const own of byTarget(rows).values())
+  for (const targetRows of byTarget(rows).values())
     await db
       .insertInto('referencers')
       .values(
-        own.map(({ owner, idlocal, kind, to_owner, to_idlocal }) => ({
+        targetRows.map(({ owner, idlocal, kind, to_owner, to_idlocal }) => ({
           owner: to_owner,
           idlocal: to_idlocal,
           kind,
@@ -30,19 +31,19 @@ export async function addReferences(db: Db, rows: readonly ReferenceRow[]): Prom
       .execute()
 }
 
-/** Removes the second rows of references, all from files of one owner. */
+/** Deletes rows of `referencers`. All rows must be of one referring owner. */
 export async function removeReferencers(db: Db, rows: readonly ReferenceRow[]): Promise<void> {
-  for (const [to, own] of byTarget(rows))
+  for (const [to, targetRows] of byTarget(rows))
     await db
       .deleteFrom('referencers')
       .where('owner', '=', to)
-      .where('idlocal', 'in', [...new Set(own.map(({ to_idlocal }) => to_idlocal))])
-      .where('by_owner', '=', own[0].owner)
-      .where('by_idlocal', 'in', [...new Set(own.map(({ idlocal }) => idlocal))])
+      .where('idlocal', 'in', [...new Set(targetRows.map(({ to_idlocal }) => to_idlocal))])
+      .where('by_owner', '=', targetRows[0].owner)
+      .where('by_idlocal', 'in', [...new Set(targetRows.map(({ idlocal }) => idlocal))])
       .execute()
 }
 
-/** Removes the references from and to files of an owner; without `ids`, of all their files. */
+/** Deletes the references from and to files of an owner: of files `ids`, or of all. */
 export async function removeAllReferences(db: Db, owner: string, ids?: readonly number[]): Promise<void> {
   let from = db.deleteFrom('references').where('owner', '=', owner)
   let to = db.deleteFrom('referencers').where('owner', '=', owner)
@@ -53,26 +54,26 @@ export async function removeAllReferences(db: Db, owner: string, ids?: readonly 
   await removeReferencers(db, await from.returningAll().execute())
   const byOwner = new Map<string, { by: Set<number>; to: Set<number> }>()
   for (const { by_owner, by_idlocal, idlocal } of await to.returningAll().execute()) {
-    const own = byOwner.get(by_owner) ?? { by: new Set(), to: new Set() }
-    own.by.add(by_idlocal)
-    own.to.add(idlocal)
-    byOwner.set(by_owner, own)
+    const idSets = byOwner.get(by_owner) ?? { by: new Set(), to: new Set() }
+    idSets.by.add(by_idlocal)
+    idSets.to.add(idlocal)
+    byOwner.set(by_owner, idSets)
   }
-  for (const [by, own] of byOwner)
+  for (const [by, idSets] of byOwner)
     await db
       .deleteFrom('references')
       .where('owner', '=', by)
-      .where('idlocal', 'in', [...own.by])
+      .where('idlocal', 'in', [...idSets.by])
       .where('to_owner', '=', owner)
-      .where('to_idlocal', 'in', [...own.to])
+      .where('to_idlocal', 'in', [...idSets.to])
       .execute()
 }
 
 function byTarget(rows: readonly ReferenceRow[]): Map<string, ReferenceRow[]> {
   const owners = new Map<string, ReferenceRow[]>()
   for (const row of rows) {
-    const own = owners.get(row.to_owner)
-    if (own) own.push(row)
+    const targetRows = owners.get(row.to_owner)
+    if (targetRows) targetRows.push(row)
     else owners.set(row.to_owner, [row])
   }
   return owners

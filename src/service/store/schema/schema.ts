@@ -1,9 +1,10 @@
+// The database tables.
 import type { Generated, Kysely } from 'kysely'
 
 /**
- * The type of a column's values, ignoring nulls; `json` if they differ. What follows a hyphen is known beside the type
- * of the contract: the order of day and month in which dates were written, that times have a zone, or that texts are
- * dates whose order is not known.
+ * Type of a column's values, ignoring nulls; `json` if they differ. The part after a hyphen is a variant that
+ * the API does not show: the order of day and month, times with a zone, or texts that are dates of unknown
+ * order.
  */
 export type ColumnType =
   | 'empty'
@@ -24,22 +25,23 @@ export type ColumnType =
 export type MayWrite = 0 | 1
 
 /**
- * The database tables. Keys start with `owner` (a username), so that a distributed engine can store a user's rows
- * together. Only `renameUser` changes it, in all tables at once. Times are milliseconds since 1970 by the service's clock. Flags
- * are 0 or 1. Only tables and indexes are used.
+ * The database tables. Primary keys start with `owner` (a username), so that a distributed engine keeps the
+ * rows of a user on one node. Only `renameUser` changes an owner, in all tables at once. Times are ms since
+ * 1970 by the service's clock. Flags are 0 or 1. The database has only tables and indexes: no views, triggers
+ * or foreign keys.
  */
 export interface Schema {
   users: {
     owner: string
-    /** The username in lower case: unique, so that no two users differ only in case. */
+    /** The username in lower case. Unique, so that no two users differ only in case. */
     name_key: string
     email: string | null
     is_admin: number
     date_joined: number
-    /** When an operator disabled the user; null while they may sign in. */
+    /** When an operator disabled the user; null for active users. */
     disabled_at: number | null
   }
-  /** Names that users had before. They stay reserved: links and scripts with them lead to the user. */
+  /** Former usernames. They stay reserved, and links and scripts with them lead to the user. */
   former_names: { name: string; name_key: string; owner: string; renamed_at: number }
   api_keys: {
     owner: string
@@ -58,17 +60,17 @@ export interface Schema {
     idlocal: number
     filetype: 'grid' | 'plot' | 'fold' | 'extra'
     filename: string
-    /** The filename, null while the file itself is in the trash. Unique per folder. Always null for extras. */
+    /** The filename; null while the file itself is trashed, and for extras. Unique per folder. */
     live_name: string | null
     parent: number
-    /** When the file itself was trashed. What is in a folder of the trash is in the trash with it. */
+    /** When the file itself was trashed. Files in a trashed folder are trashed with it. */
     trashed_at: number | null
     /**
-     * 1 if a folder above is in the trash: what the folders say, for lists that do not read them. Behind them while
-     * the owner has marks; meaningless in a file that is in the trash itself.
+     * 1 if an ancestor is trashed: a copy of the folders' state for lists, which do not read the folders. May
+     * be outdated while the owner has rows in `marks`. Meaningless for files that are trashed themselves.
      */
     hidden: Generated<number>
-    /** When the folder was deleted permanently: it is gone with all that is in it, which a job removes. */
+    /** When the folder was permanently deleted. A job then deletes its contents. */
     removed_at: number | null
     world_readable: number
     share_key: string | null
@@ -76,14 +78,17 @@ export interface Schema {
     metadata: string
     creation_time: number
     date_modified: number
-    /** When rows were last appended, while `appending`: later than `date_modified`, and in no index. */
+    /** Time of the last append while `appending` is 1: later than `date_modified`, and not indexed. */
     appended_at: number | null
-    /** 1 if rows were appended lately: lists by date look at these files one by one. */
+    /** 1 after recent appends. Lists by date read such files one by one. */
     appending: Generated<number>
-    /** 0 if it has no stars, and is shared with nobody: then nobody looks for them. */
+    /**
+     * 0 if nobody has starred or shared the file, so that stars and grants need not be read. May stay 1 after
+     * the last one is removed.
+     */
     starred: Generated<number>
     shared: Generated<number>
-    /** Of a plot, 0 to 5. */
+    /** Quality of a plot, 0 to 5; null for other files. */
     quality: number | null
     /** Incremented with every change of metadata or content. Used as ETag. */
     version: number
@@ -91,15 +96,15 @@ export interface Schema {
     source_fid: string | null
     source_url: string | null
     source_referer: string | null
-    /** What a client says the file was made from; it holds for the version in `source_version`. */
+    /** The client's tag for the source of the file, valid only for version `source_version`. */
     source_tag: string | null
     source_version: number | null
     is_theme: number | null
     is_template: number | null
-    /** The version of the content, from 1, as people count it. */
+    /** Number of the current content version, from 1, as shown to users. */
     content_version: Generated<number>
   }
-  /** How many files an owner has, per folder and type. Places below -1 are in `counts.ts`. */
+  /** Number of files per owner, folder and type. Places below -1 are explained in `counts.ts`. */
   file_counts: { owner: string; place: number; filetype: string; files: number; public_files: number }
   /** Content of files other than grids: figures and extras. */
   contents: { owner: string; idlocal: number; hash: string; bytes: number; media_type: string }
@@ -108,7 +113,7 @@ export interface Schema {
     idlocal: number
     quality: number
     picked_at: number | null
-    /** The grid that was created for the data of the figure. */
+    /** The grid created for the data of the figure. */
     data_grid: number | null
   }
   /** References between files: from plots to grids, and from any file to extras. */
@@ -119,7 +124,7 @@ export interface Schema {
     to_owner: string
     to_idlocal: number
   }
-  /** The same by the file that is referred to: rows of its owner. */
+  /** Copies of the references under the owner of the file that is referred to. */
   referencers: {
     owner: string
     idlocal: number
@@ -131,11 +136,14 @@ export interface Schema {
     owner: string
     idlocal: number
     kind: 'user' | 'team' | 'email'
-    /** A username, the key of a team, or an e-mail address in lower case. */
+    /** A username, a team key, or an e-mail address in lower case. */
     name: string
     may_write: MayWrite
     added_at: number
-    /** As in the file, for lists of what is shared; null while the file itself is in the trash. */
+    /**
+     * Copies of the file's columns, for lists of shared files. `filename` is null while the file itself is
+     * trashed.
+     */
     filename: string | null
     filetype: string | null
     parent: number | null
@@ -144,14 +152,14 @@ export interface Schema {
   }
   stars: { owner: string; idlocal: number; username: string; starred_at: number }
   teams: {
-    /** Random, never used again. `owner/name` or the name for teams created by the first versions. */
+    /** Random, never reused. `owner/name` or the name for teams created by the first versions. */
     name_key: string
     name: string
     owner: string
     created_at: number
   }
   team_members: { team: string; username: string }
-  /** Identity tokens that are accepted in exchange for an API key. `subject` may have `*`. */
+  /** Identity tokens accepted in exchange for an API key. `subject` may contain `*`. */
   oidc_trust: {
     id: string
     issuer: string
@@ -176,16 +184,22 @@ export interface Schema {
     tail_seq: number
     /** Types of the columns including the tail, encoded as in `column-types.ts`. */
     types: string
-    /** Incremented with each change but appends: within an epoch, each version begins with the rows of those before. */
+    /**
+     * Incremented by every change except appends. Versions of one epoch share their rows: each starts with
+     * those of the previous one.
+     */
     epoch: Generated<number>
-    /** The uids of the columns whose values tell rows apart, as a JSON array; null without a key. */
+    /** Uids of the primary key columns, as a JSON array; null without a key. */
     primary_key: Generated<string | null>
-    /** What every write is checked for, as JSON: a checks file; null without. */
+    /** Checks of every write, as a checks file in JSON; null without checks. */
     checks: Generated<string | null>
-    /** A change of columns or slices that appends and folds of other servers wait for, until a time. */
+    /**
+     * The change that holds the layout lock, and until when. Appends and flushes of other servers wait for
+     * it.
+     */
     held_by: string | null
     held_until: Generated<number>
-    /** Who appended the last rows, and when the version with them began; null if something else was changed last. */
+    /** The user of the last append, and when its version began; null if another change came last. */
     appended_by: string | null
     appended_since: number | null
   }
@@ -199,10 +213,10 @@ export interface Schema {
     type: ColumnType
     /** Number of rows in slices, without the tail. */
     rows: number
-    /** The epoch from which on it has this name and position. */
+    /** First epoch with this name and position. */
     since: Generated<number>
   }
-  /** Columns that are gone from a grid that plots refer to, with the names that they had. */
+  /** Columns removed from a grid, by their last name. Plots may still refer to them. */
   lost_columns: { owner: string; idlocal: number; uid: string; name: string }
   slices: {
     owner: string
@@ -210,20 +224,23 @@ export interface Schema {
     uid: string
     seq: number
     rows: number
-    /** Bytes of JSON text before compression. */
+    /** Size of the column JSON before compression, in bytes. */
     bytes: number
     hash: string
-    /** JSON texts of its lowest and highest value, if they are numbers or short texts. */
+    /** Lowest and highest value as JSON, if they are numbers or short strings. */
     low: string | null
     high: string | null
-    /** null in slices from before these were stored. */
+    /** Number of nulls; null for slices stored before these were recorded. */
     nulls: number | null
-    /** 1 if slices of the same rows end where it does. */
+    /** 1 if slices of other columns end at the same row. */
     ended: Generated<number>
-    /** The epoch that it was added in. */
+    /** The epoch in which the slice was added. */
     since: Generated<number>
   }
-  /** Slices of earlier epochs: from `since` up to, but not including, `until`. Of a kept plot: those that it shows. */
+  /**
+   * Slices of earlier epochs, from `since` up to but not including `until`. For a kept version of a plot: the
+   * slices that it shows.
+   */
   past_slices: {
     owner: string
     idlocal: number
@@ -239,7 +256,7 @@ export interface Schema {
     nulls: number | null
     ended: number
   }
-  /** Columns of earlier epochs, with the names and positions that they had. */
+  /** Columns of earlier epochs, with their names and positions then. */
   past_columns: {
     owner: string
     idlocal: number
@@ -254,33 +271,33 @@ export interface Schema {
     owner: string
     idlocal: number
     name: string
-    /** The version that is its content, with a negative number; null: the grid is a draft itself. */
+    /** The version with its content, a negative number; null if the grid itself is the draft. */
     version: number | null
     made_at: number
     made_by: string | null
   }
-  /** Versions of the content of grids and plots. What the present one holds is in the tables of grids and plots. */
+  /** Versions of grids and plots. The content of the current version is in the tables of grids and plots. */
   versions: {
     owner: string
     idlocal: number
     version: number
-    /** Of a grid: the epoch whose slices have its rows. */
+    /** For grids: the epoch whose slices hold its rows. */
     epoch: number
     made_at: number
-    /** The user; null if it is not known. */
+    /** The user; null if unknown. */
     made_by: string | null
     operation: string
-    /** What it was made from: a URL, or the tag of a client. */
+    /** Source of the content: a URL, or a tag set by the client. */
     source: string | null
-    /** Why it was made, in the words of who made it. */
+    /** Message of the author. */
     message: string | null
-    /** The version that a revert went back to. */
+    /** The version restored by a revert. */
     of_version: number | null
-    /** The grid at the end of the version; null while it is the present one. */
+    /** Size and types of the grid at the end of the version; null while it is current. */
     row_count: number | null
     ragged: number | null
     types: string | null
-    /** What it changed; null where it has not been counted. */
+    /** Counted changes; null if not counted. */
     rows_added: number | null
     rows_removed: number | null
     rows_changed: number | null
@@ -290,59 +307,63 @@ export interface Schema {
     /** The figure of a plot. */
     hash: string | null
     bytes: number | null
-    /** Versions of the grids of a plot when it was replaced: a JSON object by fid. */
+    /** Versions of the plot's grids when this version was replaced, as a JSON object by fid. */
     grids: string | null
-    /** When it was kept: it does not expire. */
+    /** When the version was kept. Kept versions do not expire. */
     kept_at: number | null
     kept_name: string | null
   }
-  /** Appended rows that are not in a slice yet: comma-separated JSON arrays with the checksum `sum`. */
+  /** Appended rows that are not yet flushed to slices: comma-separated JSON arrays, with checksum `sum`. */
   tail: { owner: string; idlocal: number; seq: number; rows: number; body: Uint8Array; sum: number }
-  /** Browsers that are signed in (`session`), and codes that sign one in once (`code`). */
+  /**
+   * Sessions of browsers (`session`), one-time codes to sign in (`code`), and sign-ins in progress (`login`).
+   */
   sessions: {
     owner: string
     /** SHA-256 of the token, in hex. The token itself is not stored. */
     hash: string
     kind: 'session' | 'code' | 'login'
-    /** The API key that was used to sign in: the session ends with it. */
+    /** The API key used to sign in. The session ends with it. */
     key_hash: string | null
     scopes: string
     created_at: number
     expires_at: number
   }
-  /** How much of a daily quota a user has used; `day` counts days since 1970. */
+  /** Daily quotas used so far. `day` counts days since 1970, in UTC. */
   quotas: { owner: string; what: string; day: number; used: number }
-  /** Bytes of owners, by SHA-256; of one hash at most one is live. See `blobs.ts`. */
+  /** Stored copies of blobs, by SHA-256. Per owner and hash, at most one is live. See `blobs.ts`. */
   objects: {
     owner: string
-    /** Random, and never used again. */
+    /** Random, never reused. */
     key: string
     hash: string
-    /** 0 writing, 1 live, 2 ended. */
+    /** 0 writing, 1 live, 2 ended: see `states.ts`. */
     state: number
-    /** The owner who stored the bytes, by the name of then: copies of other owners share them. */
+    /**
+     * The owner who first stored the bytes, by the name at that time. Objects of other owners may share them.
+     */
     home: string
-    /** Where the bytes are: empty for `body`, `sql` for pieces, or the id of a store. */
+    /** Location of the bytes: '' for `body`, `sql` for `blob_pieces`, else the id of a store. */
     place: string
     bytes: number
     body: Uint8Array | null
-    /** When it was stored, or last lost a reference. */
+    /** When the object was stored, or last lost a reference. */
     changed_at: number
   }
-  /** Places for bytes outside of the database; new ones go to the current one, if there is one. */
+  /** Stores for bytes outside the database. New bytes go to the current one, if there is one. */
   blob_stores: { id: string; address: string; is_current: number }
-  /** What users may store, of those who have a quota of their own; null for as much as they like. */
+  /** Quotas of users who do not have the default; null for no limit. */
   user_quotas: { owner: string; files: number | null; rows: number | null; bytes: number | null }
-  /** People of identity providers, by the issuer and subject of their tokens. */
+  /** Users who sign in by OpenID Connect, by issuer and subject of their tokens. */
   identities: { owner: string; issuer: string; subject: string; created_at: number }
-  /** Who changed who may read or change what, and what is gone. Outlives users. */
+  /** Audit log: changes of access, and deletions. Kept after users are deleted. */
   audit: {
-    /** Whose files or keys it is about. */
+    /** Owner of the affected files or keys. */
     owner: string
     at: number
     id: string
     event: string
-    /** The user who did it; null for an operator, and for the server itself. */
+    /** The user who made the change; null for an operator or the server itself. */
     actor: string | null
     fid: string | null
     /** A JSON object. */
@@ -350,27 +371,27 @@ export interface Schema {
     request_id: string | null
     address: string | null
   }
-  /** How much was where at the last sweep. `place` as in `objects`. */
+  /** Size of each location at the last sweep. `place` as in `objects`. */
   place_sizes: { place: string; objects: number; bytes: number }
-  /** Bytes of larger objects. */
+  /** Bytes of objects that are too large for their row. */
   blob_pieces: { home: string; key: string; piece: number; body: Uint8Array }
   /**
-   * Folders whose direct contents still have to be told that the folder is in the trash, is back or is removed; `done`:
-   * the last name of those that have been told.
+   * Dirty folders: those whose direct contents do not know yet that the folder was trashed, restored or
+   * deleted. `done`: the last name that is updated.
    */
   marks: { owner: string; folder: number; done: string }
-  /** Work in the background. See docs/adr/0029-jobs-have-leases.md. */
+  /** Background jobs. See docs/adr/0029-jobs-have-leases.md. */
   jobs: {
-    /** Whose files it changes; empty for work on all. */
+    /** Owner of the files that the job changes; empty for all. */
     owner: string
     kind: 'tree' | 'dates' | 'fold' | 'sweep'
-    /** What it is about, for kinds of which an owner may have several. */
+    /** Subject of the job, for kinds of which an owner may have several jobs. */
     key: string
     due: number
-    /** The server that does it, until a time: then another one may. */
+    /** The server that leases the job, until `held_until`. Then another one may take it. */
     holder: string | null
     held_until: number
-    /** Incremented by each holder: one that has lost the job writes nothing. */
+    /** Fencing token, incremented by each holder. A server that has lost the job writes nothing. */
     fence: number
   }
   idempotency: {

@@ -1,6 +1,7 @@
+// Checksums of tail rows.
 import { crc32 } from 'node:zlib'
 
-/** The fields of a tail row that its checksum covers. */
+/** Fields of a tail row that its checksum covers. */
 export interface Summed {
   owner: string
   idlocal: number
@@ -9,7 +10,7 @@ export interface Summed {
   body: Uint8Array
 }
 
-/** CRC-32 of a tail row. Detects flipped bits and rows that belong to another grid. */
+/** Returns the CRC-32 of a tail row. Detects flipped bits, and rows that belong to another grid. */
 export function tailSum({ owner, idlocal, seq, rows, body }: Summed): number {
   return crc32(body, crc32(`${owner}:${idlocal}:${seq}:${rows}:`))
 }

@@ -1,3 +1,4 @@
+// Copies a database, from SQLite to PostgreSQL or back.
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
@@ -7,7 +8,10 @@ import type { Db, Schema } from '../schema/schema.ts'
 
 type Table = keyof Schema
 
-/** Tables with their keys, in the order in which they are copied: nobody can sign in before the last one. */
+/**
+ * Primary keys of all tables, in the order in which they are copied. `users` is last, so that nobody can sign
+ * in before the copy is complete.
+ */
 const keys = {
   files: ['owner', 'idlocal'],
   file_counts: ['owner', 'place', 'filetype'],
@@ -50,18 +54,18 @@ const keys = {
 
 const tables = Object.keys(keys) as Table[]
 
-/** The name under which a copy tells that it is under way. */
+/** Name of the secret that marks a running copy. */
 const RUN = 'copy'
 
-/** Rows, and bytes in them, that are written in one transaction. */
+/** Maximum number of rows, and of bytes in them, written in one transaction. */
 const ROWS = 500
 const BYTES = 8 * 1024 * 1024
 
 type Row = Record<string, unknown>
 
 /**
- * Copies all rows of a database, as they are at one moment, to another one without users. What an interrupted copy has
- * left there is removed first. Returns how many rows were copied. Bytes outside of the database stay where they are.
+ * Copies one snapshot of all rows of a database to one without users. Deletes what an interrupted copy left
+ * there. Returns the number of rows. Bytes outside the database are not copied.
  */
 export async function copyDatabase(
   from: Engine,
@@ -74,7 +78,7 @@ export async function copyDatabase(
     for (const table of tables) await db.deleteFrom(table).execute()
     await db.insertInto('secrets').values(run).execute()
   })
-  /** Another copy to the same database has removed what this one has copied. */
+  /** Throws if another copy to the same database has started, which deletes the rows of this one. */
   const assertAlone = async (db: Db): Promise<void> => {
     const row = await db.selectFrom('secrets').select('value').where('name', '=', RUN).executeTakeFirst()
     if (row?.value !== run.value)
@@ -84,16 +88,16 @@ export async function copyDatabase(
   await from.read(async (db) => {
     for (const table of tables) {
       let rows = 0
-      for await (const some of batches(db, table)) {
+      for await (const batch of batches(db, table)) {
         await to.write([], async (target) => {
           await assertAlone(target)
-          for (const part of parts(some))
+          for (const statementRows of parts(batch))
             await target
               .insertInto(table)
-              .values(part as never)
+              .values(statementRows as never)
               .execute()
         })
-        rows += some.length
+        rows += batch.length
       }
       copied += rows
       onCopied(table, rows)
@@ -108,14 +112,14 @@ export async function copyDatabase(
 
 /** Throws if a database has users. */
 export async function assertEmpty(engine: Engine): Promise<void> {
-  const [any] = await engine.read((db) => db.selectFrom('users').select('owner').limit(1).execute())
-  if (any)
-    throw new Problem('conflict', 'the database to copy to has users already', {
+  const [user] = await engine.read((db) => db.selectFrom('users').select('owner').limit(1).execute())
+  if (user)
+    throw new Problem('conflict', 'the target database already has users', {
       hint: 'Give the address of a new, empty database with --to.',
     })
 }
 
-/** All rows of a table in the order of its key. */
+/** Reads all rows of a table in key order, in batches. */
 async function* batches(db: Db, table: Table): AsyncGenerator<Row[]> {
   const columns = keys[table]
   const order = sql.join(columns.map((column) => sql.ref(column)))
@@ -134,9 +138,9 @@ async function* batches(db: Db, table: Table): AsyncGenerator<Row[]> {
   }
 }
 
-/** Rows in parts whose values fit into one statement. */
+/** Splits rows so that the values of each part fit into one statement. */
 function* parts(rows: readonly Row[]): Generator<Row[]> {
-  const most = Math.floor(20_000 / Object.keys(rows[0]).length)
+  const maxRows = Math.floor(20_000 / Object.keys(rows[0]).length)
   let part: Row[] = []
   let bytes = 0
   for (const row of rows) {
@@ -144,7 +148,7 @@ function* parts(rows: readonly Row[]): Generator<Row[]> {
       (sum, value) => sum + (value instanceof Uint8Array ? value.length : 16),
       0,
     )
-    if (part.length > 0 && (part.length >= most || bytes + size > BYTES)) {
+    if (part.length > 0 && (part.length >= maxRows || bytes + size > BYTES)) {
       yield part
       part = []
       bytes = 0

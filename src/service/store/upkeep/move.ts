@@ -1,3 +1,4 @@
+// Moves all stored bytes to another location, while servers run.
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
@@ -8,41 +9,41 @@ import { STATES } from '../objects/states.ts'
 import type { Store } from '../store.ts'
 
 export interface MoveOptions {
-  /** Called after each object; the next one waits for it. */
+  /** Called after each object; the move continues when the promise resolves. */
   onMoved?: (bytes: number) => void | Promise<void>
-  /** Called with objects that cannot be read: they stay where they are. */
+  /** Called with objects that cannot be read. They are not moved. */
   onLost?: (owner: string, error: Problem) => void
-  /** How long other servers may go on storing bytes where they were, in ms. */
+  /** How long other servers may still store bytes at the former location, in ms. */
   settling?: number
-  /** Stops between two objects: another run goes on. */
+  /** Stops between two objects. Another run continues. */
   signal?: AbortSignal
 }
 
-/** Objects looked at together. */
+/** Objects read with one statement. */
 const BATCH_OBJECTS = 200
-/** Servers learn where new bytes go within less, in ms. */
+/** Time after which every server stores new bytes at the new location, in ms. */
 const SETTLING = 6_000
 
 type Row = { owner: string; key: string; hash: string; bytes: number }
 
 /**
- * Moves all bytes to another place, object by object, while servers serve. New bytes go there from now on. Returns how
- * many were moved. What is moved gets a new key; the old object ends, and is swept a day later.
+ * Moves all bytes to another location, object by object, while servers run. New bytes are stored there at
+ * once. Returns the number of moved objects. Each gets a new key; a sweep removes the old object a day later.
  */
 export async function moveBlobs(
   store: Store,
   to: string,
   { onMoved = () => {}, onLost = () => {}, settling = SETTLING, signal }: MoveOptions = {},
 ): Promise<number> {
-  const wasThere = (await store.places.address()) === wholeAddress(to)
-  if (wasThere) await store.places.check()
-  const place = wasThere ? (await store.places.current()).id : await store.places.use(to)
+  const isCurrent = (await store.places.address()) === wholeAddress(to)
+  if (isCurrent) await store.places.check()
+  const place = isCurrent ? (await store.places.current()).id : await store.places.use(to)
   let moved = 0
-  /** Keys that have moved, and their new ones: copies go on sharing. */
+  /** New keys of moved objects, by old key, so that copies keep sharing them. */
   const keys = new Map<string, Moved>()
-  const lost = new Set<string>()
+  const unreadable = new Set<string>()
   for (const start = performance.now(); ; ) {
-    let found = 0
+    let remaining = 0
     for (let after = { owner: '', key: '' }; ; ) {
       const from = after
       const rows = await store.engine.read((db) =>
@@ -59,15 +60,15 @@ export async function moveBlobs(
       )
       for (const row of rows) {
         if (signal?.aborted) return moved
-        if (lost.has(row.key)) continue
-        found++
+        if (unreadable.has(row.key)) continue
+        remaining++
         try {
           if (!(await moveOne(store, row, place, keys))) continue
           moved++
           await onMoved(row.bytes)
         } catch (error) {
           if (!(error instanceof Problem) || error.code !== 'damaged') throw error
-          lost.add(row.key)
+          unreadable.add(row.key)
           onLost(row.owner, error)
         }
       }
@@ -75,30 +76,30 @@ export async function moveBlobs(
       if (rows.length < BATCH_OBJECTS || !last) break
       after = last
     }
-    // Servers learn within seconds that new bytes go elsewhere.
-    if (found === 0 && (wasThere || performance.now() - start >= settling)) return moved
-    if (found === 0) await new Promise((resolve) => setTimeout(resolve, 500))
+    // Servers learn within seconds where to store new bytes.
+    if (remaining === 0 && (isCurrent || performance.now() - start >= settling)) return moved
+    if (remaining === 0) await new Promise((resolve) => setTimeout(resolve, 500))
   }
 }
 
-/** What has become of a key. */
+/** New key of a moved object, and the owner whose name its bytes are stored under. */
 interface Moved {
   key: string
   home: string
 }
 
-/** Moves one object. Returns whether it was still there. */
+/** Moves one object. Returns false if it no longer exists. */
 async function moveOne(store: Store, row: Row, place: string, keys: Map<string, Moved>): Promise<boolean> {
   const { owner, key: before, hash } = row
-  const known = keys.get(before)
-  const key = known?.key ?? randomBytes(12).toString('hex')
-  if (known === undefined) {
+  const moved = keys.get(before)
+  const key = moved?.key ?? randomBytes(12).toString('hex')
+  if (moved === undefined) {
     const bytes = (await store.blobs.getAll([row])).get(nameOf(row))!
-    const made = { ...row, key, state: STATES.writing, home: owner, place, bytes: bytes.length, body: null }
+    const object = { ...row, key, state: STATES.writing, home: owner, place, bytes: bytes.length, body: null }
     await store.engine.write([], async (db) => {
       await db
         .insertInto('objects')
-        .values({ ...made, changed_at: Date.now() })
+        .values({ ...object, changed_at: Date.now() })
         .execute()
       if (place === IN_DATABASE)
         for (let piece = 0; piece * PIECE < bytes.length; piece++)
@@ -114,17 +115,17 @@ async function moveOne(store: Store, row: Row, place: string, keys: Map<string, 
     })
     if (place !== IN_DATABASE) await (await store.places.store(place)).put(key, bytes, hash)
   }
-  // With the home of the bytes: nobody removes them meanwhile.
-  const home = known?.home ?? owner
+  // Also locks the home of the bytes, so that nobody removes them in the meantime.
+  const home = moved?.home ?? owner
   const outcome = await store.engine.write([owner, home], async (db) => {
-    const shared = await db
+    const target = await db
       .selectFrom('objects')
       .select('bytes')
       .where('key', '=', key)
-      .where('state', '=', known ? STATES.live : STATES.writing)
+      .where('state', '=', moved ? STATES.live : STATES.writing)
       .executeTakeFirst()
-    // Those who had it before are gone, and the bytes with them: it is copied again.
-    if (!shared) return 'gone'
+    // The moved copy was removed with its last owner: copy the bytes again.
+    if (!target) return 'gone'
     const ended = await db
       .updateTable('objects')
       .set({ state: STATES.ended, changed_at: Date.now() })
@@ -143,7 +144,7 @@ async function moveOne(store: Store, row: Row, place: string, keys: Map<string, 
         state: STATES.live,
         home,
         place,
-        bytes: shared.bytes,
+        bytes: target.bytes,
         body: null,
         changed_at: Date.now(),
       })
@@ -151,7 +152,7 @@ async function moveOne(store: Store, row: Row, place: string, keys: Map<string, 
       .execute()
     return 'moved'
   })
-  if (outcome === 'gone' && known) {
+  if (outcome === 'gone' && moved) {
     keys.delete(before)
     return moveOne(store, row, place, keys)
   }

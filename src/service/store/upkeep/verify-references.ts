@@ -1,3 +1,4 @@
+// Verifies that both rows of each reference exist.
 import { sql } from 'kysely'
 import { formatFid } from '../../../contract/fid.ts'
 import { isAmong, type Key } from '../schema/keys.ts'
@@ -5,9 +6,9 @@ import type { Db } from '../schema/schema.ts'
 import type { Store } from '../store.ts'
 import type { Say } from './verify-trees.ts'
 
-/** Verifies that both rows of each reference are there. */
-export async function verifyReferences({ engine }: Store, say: Say): Promise<void> {
-  const list = ({ by, to }: Reference): string => `a reference from ${formatFid(by)} to ${formatFid(to)}`
+/** Verifies that both rows of each reference exist. */
+export async function verifyReferences({ engine }: Store, report: Say): Promise<void> {
+  const format = ({ by, to }: Reference): string => `a reference from ${formatFid(by)} to ${formatFid(to)}`
   for (const [table, other] of [
     ['references', 'referencers'],
     ['referencers', 'references'],
@@ -20,19 +21,19 @@ export async function verifyReferences({ engine }: Store, say: Say): Promise<voi
       ;
     ) {
       const rows = await engine.read(async (db) => {
-        const some = await referencesAfter(db, table, after)
-        const there = new Set(
+        const batch = await referencesAfter(db, table, after)
+        const counterparts = new Set(
           (
             await referencesAmong(
               db,
               other,
-              some.map(({ by, to }) => (other === 'references' ? by : to)),
+              batch.map(({ by, to }) => (other === 'references' ? by : to)),
             )
-          ).map(list),
+          ).map(format),
         )
-        for (const row of some)
-          if (!there.has(list(row))) say(formatFid(row.by), `${list(row)} is not in ${other}`)
-        return some
+        for (const row of batch)
+          if (!counterparts.has(format(row))) report(formatFid(row.by), `${format(row)} is not in ${other}`)
+        return batch
       })
       if (rows.length < REFERENCES) break
       const { by, to } = rows.at(-1)!
@@ -45,10 +46,10 @@ interface Reference {
   to: Key
 }
 
-/** References looked at in one transaction. */
+/** References read in one transaction. */
 const REFERENCES = 500
 
-/** The columns of the two tables, by what they hold. */
+/** Columns of the two tables: `by` is the file that refers to `to`. */
 const COLUMNS = {
   references: { by: ['owner', 'idlocal'], to: ['to_owner', 'to_idlocal'] },
   referencers: { by: ['by_owner', 'by_idlocal'], to: ['owner', 'idlocal'] },
@@ -72,7 +73,7 @@ const asReference = (row: ReferenceColumns): Reference => ({
   to: { owner: row.to_owner, idlocal: Number(row.to_idlocal) },
 })
 
-/** References in the order of a table, after a position in it. */
+/** Lists references after a position, in the order of the table. */
 async function referencesAfter(db: Db, table: keyof typeof COLUMNS, [a, b]: Key[]): Promise<Reference[]> {
   const { by, to } = COLUMNS[table]
   const order = sql.join(
@@ -84,7 +85,7 @@ async function referencesAfter(db: Db, table: keyof typeof COLUMNS, [a, b]: Key[
   return rows.map(asReference)
 }
 
-/** References in a table by the files whose owners lead it. */
+/** Lists the references in a table whose `owner` and `idlocal` are among these files. */
 async function referencesAmong(
   db: Db,
   table: keyof typeof COLUMNS,

@@ -1,33 +1,34 @@
+// Verifies folder trees, and the copies of their state in files, counts and grants.
 import { sql } from 'kysely'
 import { formatFid, ROOT } from '../../../contract/fid.ts'
 import { hidingFolders } from '../aggregates/counts.ts'
 import type { Db } from '../schema/schema.ts'
 import type { Store } from '../store.ts'
 
-/** A damage found: the file, or null for what is about an owner. */
+/** Reports damage of a file, or of an owner if `fid` is null. */
 export type Say = (fid: string | null, what: string) => void
 
-/** Damage of one kind that is listed, of each owner. */
+/** Maximum number of reports per kind of damage and owner. */
 const LISTED = 100
 
 /**
- * Verifies the folders of all users, each on one snapshot: no folder is in itself, each file is in a folder, lists show
- * what is not in the trash, and counts are those of files.
+ * Verifies the folder trees of all users, each on one snapshot: no folder contains itself, every folder
+ * exists, and `hidden`, counts and grants match the files.
  */
-export async function verifyTrees({ engine }: Store, say: Say): Promise<void> {
+export async function verifyTrees({ engine }: Store, report: Say): Promise<void> {
   const owners = await engine.read((db) =>
     db.selectFrom('counters').select('owner').orderBy('owner').execute(),
   )
   for (const { owner } of owners)
     await engine.read(async (db) => {
-      await verifyFolders(db, owner, say)
-      await verifyHidden(db, owner, say)
-      await verifyCounts(db, owner, say)
-      await verifyShared(db, owner, say)
+      await verifyFolders(db, owner, report)
+      await verifyHidden(db, owner, report)
+      await verifyCounts(db, owner, report)
+      await verifyShared(db, owner, report)
     })
 }
 
-async function verifyFolders(db: Db, owner: string, say: Say): Promise<void> {
+async function verifyFolders(db: Db, owner: string, report: Say): Promise<void> {
   const folders = await db
     .selectFrom('files')
     .select(['idlocal', 'parent', 'removed_at'])
@@ -43,33 +44,34 @@ async function verifyFolders(db: Db, owner: string, say: Say): Promise<void> {
       path.add(at)
       at = parents.get(at)!
     }
-    if (path.has(at)) say(formatFid({ owner, idlocal }), 'the folder is in itself')
+    if (path.has(at)) report(formatFid({ owner, idlocal }), 'the folder contains itself')
     for (const folder of path) rooted.add(folder)
   }
-  const lost = await sql<{
+  const orphaned = await sql<{
     idlocal: number
   }>`select idlocal from files f where owner = ${owner} and parent <> ${sql.lit(ROOT)}
     and filetype <> 'extra' and removed_at is null and not exists (
       select 1 from files p where p.owner = ${owner} and p.idlocal = f.parent and p.filetype = 'fold')
     limit ${sql.lit(LISTED)}`.execute(db)
-  for (const { idlocal } of lost.rows) say(formatFid({ owner, idlocal }), 'its folder is missing')
+  for (const { idlocal } of orphaned.rows) report(formatFid({ owner, idlocal }), 'its folder is missing')
 }
 
-async function verifyHidden(db: Db, owner: string, say: Say): Promise<void> {
+/** Verifies `hidden`. Skips owners with dirty folders, where it may be outdated. */
+async function verifyHidden(db: Db, owner: string, report: Say): Promise<void> {
   const marks = await db.selectFrom('marks').select('folder').where('owner', '=', owner).limit(1).execute()
   if (marks.length > 0) return
-  for (const [hidden, where, what] of [
-    [0, 'in', 'it is in a folder of the trash, but lists show it'],
-    [1, 'not in', 'it is in no folder of the trash, but lists do not show it'],
+  for (const [hidden, where, text] of [
+    [0, 'in', 'it is in a trashed folder, but lists show it'],
+    [1, 'not in', 'it is in no trashed folder, but lists do not show it'],
   ] as const) {
     const { rows } = await sql<{ idlocal: number }>`with ${hidingFolders(owner)} select idlocal from files
       where owner = ${owner} and hidden = ${sql.lit(hidden)} and trashed_at is null
       and parent ${sql.raw(where)} (select idlocal from hiding) limit ${sql.lit(LISTED)}`.execute(db)
-    for (const { idlocal } of rows) say(formatFid({ owner, idlocal }), what)
+    for (const { idlocal } of rows) report(formatFid({ owner, idlocal }), text)
   }
 }
 
-async function verifyCounts(db: Db, owner: string, say: Say): Promise<void> {
+async function verifyCounts(db: Db, owner: string, report: Say): Promise<void> {
   const { rows } = await sql<{ place: number; filetype: string; counted: number; files: number }>`
     select place, filetype, sum(counted) as counted, sum(files) as files from (
       select place, filetype, files as counted, 0 as files from file_counts where owner = ${owner}
@@ -83,13 +85,14 @@ async function verifyCounts(db: Db, owner: string, say: Say): Promise<void> {
     db,
   )
   for (const { place, filetype, counted, files } of rows)
-    say(
+    report(
       place >= 0 ? formatFid({ owner, idlocal: place }) : null,
       `${owner}: ${counted} files of type ${filetype} are counted in place ${place}, expected ${files}`,
     )
 }
 
-async function verifyShared(db: Db, owner: string, say: Say): Promise<void> {
+/** Verifies the copies of file columns in grants, which lists of shared files read. */
+async function verifyShared(db: Db, owner: string, report: Say): Promise<void> {
   const { rows } = await sql<{ idlocal: number }>`select c.idlocal from collaborators c join files f
       on f.owner = c.owner and f.idlocal = c.idlocal
     where c.owner = ${owner} and (c.parent <> f.parent or c.filetype <> f.filetype or f.shared = 0
@@ -98,5 +101,5 @@ async function verifyShared(db: Db, owner: string, say: Say): Promise<void> {
       or (f.trashed_at is null and c.hidden <> f.hidden))
     limit ${sql.lit(LISTED)}`.execute(db)
   for (const { idlocal } of rows)
-    say(formatFid({ owner, idlocal }), 'lists of shared files show it as it was before')
+    report(formatFid({ owner, idlocal }), 'its grants are outdated, and lists of shared files with them')
 }

@@ -1,3 +1,4 @@
+// Verifies all stored data: checksums, counts, types and references.
 import { sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import { breathe, endOf, skipBlanks } from '../../../json/index.ts'
@@ -13,9 +14,9 @@ import type { Store } from '../store.ts'
 import { verifyReferences } from './verify-references.ts'
 import { verifyTrees } from './verify-trees.ts'
 
-/** A damage found by `verify`. */
+/** Damage found by verification. */
 export interface Damage {
-  /** The affected file; null if there is none. */
+  /** The affected file; null if the damage is not in one file. */
   fid: string | null
   what: string
 }
@@ -33,46 +34,46 @@ export interface Verified {
 const BATCH_ROWS = 200
 
 /**
- * Verifies all stored data: the engine's pages, folders, the checksums of all blobs and tail rows, and the consistency
- * of counts.
+ * Verifies all stored data: pages of the engine, folders, references, checksums of blobs and tail rows,
+ * counts and types.
  */
 export async function verify(store: Store): Promise<Verified> {
-  const found: Verified = { files: 0, grids: 0, slices: 0, versions: 0, blobs: 0, bytes: 0, damage: [] }
+  const result: Verified = { files: 0, grids: 0, slices: 0, versions: 0, blobs: 0, bytes: 0, damage: [] }
   try {
-    await readAll(store, found)
+    await readAll(store, result)
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'damaged') throw error
-    found.damage.push({ fid: null, what: `${error.message}: the rest could not be read` })
+    result.damage.push({ fid: null, what: `${error.message}: the rest could not be read` })
   }
-  return found
+  return result
 }
 
-async function readAll(store: Store, found: Verified): Promise<void> {
-  for (const what of await store.engine.check()) found.damage.push({ fid: null, what })
-  const gone = await store.places.gone()
-  if (gone) {
-    found.damage.push({ fid: null, what: gone.message })
+async function readAll(store: Store, result: Verified): Promise<void> {
+  for (const what of await store.engine.check()) result.damage.push({ fid: null, what })
+  const missingError = await store.places.gone()
+  if (missingError) {
+    result.damage.push({ fid: null, what: missingError.message })
     return
   }
-  await verifyTrees(store, (fid, what) => found.damage.push({ fid, what }))
-  await verifyReferences(store, (fid, what) => found.damage.push({ fid, what }))
-  const bad = await verifyBlobs(store, found)
+  await verifyTrees(store, (fid, what) => result.damage.push({ fid, what }))
+  await verifyReferences(store, (fid, what) => result.damage.push({ fid, what }))
+  const damagedNames = await verifyBlobs(store, result)
   for await (const file of allFiles(store)) {
-    found.files++
-    const say = (what: string): void => {
-      found.damage.push({ fid: `${file.owner}:${file.idlocal}`, what })
+    result.files++
+    const report = (what: string): void => {
+      result.damage.push({ fid: `${file.owner}:${file.idlocal}`, what })
     }
-    await verifyFile(store, file, bad, found, say).catch((error) => {
+    await verifyFile(store, file, damagedNames, result, report).catch((error) => {
       if (!(error instanceof Problem)) throw error
-      say(error.message)
+      report(error.message)
     })
     await breathe()
   }
 }
 
 /** Verifies every blob. Returns the names of damaged ones. */
-async function verifyBlobs({ engine, blobs }: Store, found: Verified): Promise<Set<string>> {
-  const bad = new Set<string>()
+async function verifyBlobs({ engine, blobs }: Store, result: Verified): Promise<Set<string>> {
+  const damagedNames = new Set<string>()
   for (let after = { owner: '', key: '' }; ; ) {
     const from = after
     const rows = await engine.read((db) =>
@@ -87,19 +88,19 @@ async function verifyBlobs({ engine, blobs }: Store, found: Verified): Promise<S
     )
     for (const row of rows) {
       after = row
-      // Nothing refers to others.
+      // No row refers to objects in other states.
       if (row.state !== STATES.live) continue
-      found.blobs++
+      result.blobs++
       try {
-        found.bytes += (await blobs.get(row)).length
+        result.bytes += (await blobs.get(row)).length
       } catch (error) {
         if (!(error instanceof Problem) || error.code !== 'damaged') throw error
-        // Not damaged, but collected meanwhile.
+        // Not damaged: it was collected in the meantime.
         if (!(await engine.read((db) => isNamed(db, row)))) continue
-        bad.add(nameOf(row))
+        damagedNames.add(nameOf(row))
       }
     }
-    if (rows.length < BATCH_ROWS) return bad
+    if (rows.length < BATCH_ROWS) return damagedNames
   }
 }
 
@@ -148,22 +149,23 @@ type Say = (what: string) => void
 async function verifyFile(
   store: Store,
   file: FileRow,
-  bad: ReadonlySet<string>,
-  found: Verified,
-  say: Say,
+  damagedNames: ReadonlySet<string>,
+  result: Verified,
+  report: Say,
 ): Promise<void> {
   if (file.filetype === 'grid') {
-    await verifyGrid(store, file, bad, found, say)
-    await verifyVersions(store, file, bad, found, say)
+    await verifyGrid(store, file, damagedNames, result, report)
+    await verifyVersions(store, file, damagedNames, result, report)
     return
   }
   if (file.filetype === 'fold') return
-  await verifyVersions(store, file, bad, found, say)
+  await verifyVersions(store, file, damagedNames, result, report)
   const content = await store.read(({ plots }) => plots.content(file.owner, file.idlocal))
-  if (!content) say('its content is missing')
-  else if (bad.has(nameOf(content))) say(`its content is damaged (blob ${content.hash.slice(0, 12)})`)
+  if (!content) report('its content is missing')
+  else if (damagedNames.has(nameOf(content)))
+    report(`its content is damaged (blob ${content.hash.slice(0, 12)})`)
   else if ((await loadText(store.blobs, storedOf(content))).length !== content.bytes)
-    say('its content has the wrong length')
+    report('its content has the wrong length')
 }
 
 interface GridParts {
@@ -176,11 +178,11 @@ interface GridParts {
 async function verifyGrid(
   store: Store,
   { owner, idlocal }: FileRow,
-  bad: ReadonlySet<string>,
-  found: Verified,
-  say: Say,
+  damagedNames: ReadonlySet<string>,
+  result: Verified,
+  report: Say,
 ): Promise<void> {
-  found.grids++
+  result.grids++
   const { grid, columns, slices, tail } = await store.read(
     async ({ grids }): Promise<GridParts> => ({
       grid: await grids.get(owner, idlocal),
@@ -195,54 +197,57 @@ async function verifyGrid(
   for (const column of columns) {
     let rows = 0
     for (const slice of slices.get(column.uid) ?? []) {
-      found.slices++
+      result.slices++
       rows += slice.rows
-      if (bad.has(nameOf(slice.blob))) {
-        say(
+      if (damagedNames.has(nameOf(slice.blob))) {
+        report(
           `column ${column.name}: rows ${rows - slice.rows + 1} to ${rows} are damaged (blob ${slice.blob.hash.slice(0, 12)})`,
         )
         continue
       }
       const text = await loadText(store.blobs, slice)
       if (text.length !== slice.bytes || count(text) !== slice.rows)
-        say(`column ${column.name}: a slice does not contain the expected ${slice.rows} rows`)
+        report(`column ${column.name}: a slice does not contain the expected ${slice.rows} rows`)
       await breathe()
     }
-    if (rows !== column.rows) say(`column ${column.name}: ${rows} rows in slices, expected ${column.rows}`)
+    if (rows !== column.rows) report(`column ${column.name}: ${rows} rows in slices, expected ${column.rows}`)
   }
   for (const uid of slices.keys())
-    if (!columns.some((column) => column.uid === uid)) say(`slices of a missing column: ${uid}`)
+    if (!columns.some((column) => column.uid === uid)) report(`slices of a missing column: ${uid}`)
   if (tail instanceof Problem) {
-    say(tail.message)
+    report(tail.message)
     return
   }
   const tailRows = tail.reduce((sum, row) => sum + row.rows, 0)
-  if (tailRows !== grid.tail_rows) say(`${tailRows} appended rows, expected ${grid.tail_rows}`)
+  if (tailRows !== grid.tail_rows) report(`${tailRows} appended rows, expected ${grid.tail_rows}`)
   const longest = Math.max(0, ...columns.map(({ rows }) => rows)) + tailRows
-  if (longest !== grid.row_count) say(`${longest} rows, expected ${grid.row_count}`)
+  if (longest !== grid.row_count) report(`${longest} rows, expected ${grid.row_count}`)
   let types = columns.map(({ type }) => type)
   for (const { body } of tail)
     types = combineTypes(types, decodeTypes(typesOfRows(Buffer.from(body), columns.length)))
-  // Grids of before dates were types are text where they could be dates.
-  const known = decodeTypes(grid.types)
+  // In grids stored before date types existed, dates are stored as text.
+  const storedTypes = decodeTypes(grid.types)
   if (
-    known.length !== types.length ||
-    types.some((type, k) => !fits(type, known[k]) || (type === 'empty') !== (known[k] === 'empty'))
+    storedTypes.length !== types.length ||
+    types.some(
+      (type, k) => !fits(type, storedTypes[k]) || (type === 'empty') !== (storedTypes[k] === 'empty'),
+    )
   )
-    say('the types of the columns do not match their values')
+    report('the types of the columns do not match their values')
 }
 
+/** Ignores a Problem; throws all other errors. */
 function damaged(error: unknown): undefined {
   if (!(error instanceof Problem)) throw error
 }
 
-/** Verifies that all versions of a file are whole: their figures, columns and slices. */
+/** Verifies that the figures, columns and slices of all versions of a file are complete. */
 async function verifyVersions(
   store: Store,
   { owner, idlocal, filetype, content_version }: FileRow,
-  bad: ReadonlySet<string>,
-  found: Verified,
-  say: Say,
+  damagedNames: ReadonlySet<string>,
+  result: Verified,
+  report: Say,
 ): Promise<void> {
   const seen = new Set<string>()
   for (let before: number | undefined; ; ) {
@@ -252,9 +257,9 @@ async function verifyVersions(
       from === undefined ? await store.read(({ versions }) => versions.draftsOf(owner, idlocal)) : []
     for (const row of [...drafts, ...rows]) {
       before = row.version
-      found.versions++
-      const what = row.version < 0 ? `draft ${-row.version}` : `version ${row.version}`
-      if (row.version > content_version) say(`${what} is later than the present one`)
+      result.versions++
+      const label = row.version < 0 ? `draft ${-row.version}` : `version ${row.version}`
+      if (row.version > content_version) report(`${label} is later than the current one`)
       const check = async (
         slice: { blob: BlobRef; bytes: number; rows?: number },
         name: string,
@@ -262,11 +267,12 @@ async function verifyVersions(
         const key = nameOf(slice.blob)
         if (seen.has(key)) return
         seen.add(key)
-        if (bad.has(key)) say(`${what}: ${name} is damaged (blob ${slice.blob.hash.slice(0, 12)})`)
+        if (damagedNames.has(key))
+          report(`${label}: ${name} is damaged (blob ${slice.blob.hash.slice(0, 12)})`)
         else {
           const text = await loadText(store.blobs, slice)
           if (text.length !== slice.bytes || (slice.rows !== undefined && count(text) !== slice.rows))
-            say(`${what}: ${name} has the wrong length`)
+            report(`${label}: ${name} has the wrong length`)
         }
         await breathe()
       }
@@ -276,38 +282,38 @@ async function verifyVersions(
       if (!isPast && (filetype === 'grid' || row.kept_at === null)) continue
       const { grid, tail, slices, columns } = await store.read(async ({ grids, versions }) => ({
         grid: isPast ? await grids.get(owner, idlocal) : undefined,
-        // Damage of appended rows is found with the grid.
+        // verifyGrid reports damaged tail rows.
         tail: isPast ? await grids.tail(owner, idlocal).catch(damaged) : [],
         slices: await versions.slicesIn(row),
         columns: await versions.columnsIn(row),
       }))
       if (!tail) continue
-      const appended = grid?.epoch === row.epoch ? tail.reduce((sum, one) => sum + one.rows, 0) : 0
+      const appended = grid?.epoch === row.epoch ? tail.reduce((sum, tailRow) => sum + tailRow.rows, 0) : 0
       const lengths = new Map<string, number>()
-      for (const [uid, own] of slices) {
-        for (const [seq, slice] of own.entries()) {
-          if (slice.seq !== seq) say(`${what}: the slices of column ${uid} are not numbered from 0`)
+      for (const [uid, columnSlices] of slices) {
+        for (const [seq, slice] of columnSlices.entries()) {
+          if (slice.seq !== seq) report(`${label}: the slices of column ${uid} are not numbered from 0`)
           await check(slice, `column ${uid}`)
         }
         lengths.set(
           uid,
-          own.reduce((sum, slice) => sum + slice.rows, appended),
+          columnSlices.reduce((sum, slice) => sum + slice.rows, appended),
         )
       }
       if (!isPast) continue
       if (columns.length !== (row.types ?? '').length)
-        say(`${what}: ${columns.length} columns, expected ${row.types?.length}`)
-      if (columns.some(({ position }, k) => position !== k)) say(`${what}: its columns are not in order`)
-      const least = row.ragged ? 0 : (row.row_count ?? 0)
+        report(`${label}: ${columns.length} columns, expected ${row.types?.length}`)
+      if (columns.some(({ position }, k) => position !== k)) report(`${label}: its columns are not in order`)
+      const minRows = row.ragged ? 0 : (row.row_count ?? 0)
       for (const { uid, name } of columns)
-        if ((lengths.get(uid) ?? appended) < least)
-          say(`${what}: column ${name} has ${lengths.get(uid) ?? appended} rows, expected ${least}`)
+        if ((lengths.get(uid) ?? appended) < minRows)
+          report(`${label}: column ${name} has ${lengths.get(uid) ?? appended} rows, expected ${minRows}`)
     }
     if (rows.length < BATCH_ROWS) return
   }
 }
 
-/** The number of values in the text of a slice. */
+/** Counts the values in the JSON of a slice. */
 function count(text: Buffer): number {
   let values = 0
   for (let i = skipBlanks(text, 0); i < text.length; values++) {
