@@ -5,6 +5,13 @@ import { isByOwner } from '../engines/distribution.ts'
 import { STATES } from '../objects/states.ts'
 import { removeAllReferences } from '../schema/references.ts'
 import type { Db, Schema } from '../schema/schema.ts'
+import {
+  tables as allTables,
+  ownedTables,
+  uniqueUsernameColumn,
+  usernameColumns,
+  userTables,
+} from '../schema/tables.ts'
 import { tailSum } from '../schema/tail-sum.ts'
 import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
 
@@ -12,61 +19,6 @@ export type UserRow = Selectable<Schema['users']>
 export type KeyRow = Selectable<Schema['api_keys']>
 export type TrustRow = Selectable<Schema['oidc_trust']>
 export type SessionRow = Selectable<Schema['sessions']>
-
-/** Tables whose rows belong to an owner and are deleted with the user. */
-const OWNED = [
-  'tail',
-  'slices',
-  'columns',
-  'lost_columns',
-  'past_columns',
-  'past_slices',
-  'versions',
-  'drafts',
-  'grids',
-  'contents',
-  'references',
-  'referencers',
-  'plots',
-  'collaborators',
-  'stars',
-  'files',
-  'file_counts',
-  'marks',
-  'jobs',
-  'teams',
-  'api_keys',
-  'sessions',
-  'quotas',
-  'user_quotas',
-  'identities',
-  'idempotency',
-  'users',
-] as const
-
-/** Tables whose rows belong to an owner and are kept when the user is deleted. */
-const OUTLIVING = ['counters', 'objects', 'audit'] as const
-
-/** All columns with usernames, except `users`, `former_names` and the `owner` columns of the tables above. */
-const NAMED = [
-  ['audit', 'actor'],
-  ['references', 'to_owner'],
-  ['referencers', 'by_owner'],
-  ['stars', 'username'],
-  ['team_members', 'username'],
-  ['oidc_trust', 'username'],
-  ['idempotency', 'caller'],
-  ['versions', 'made_by'],
-  ['drafts', 'made_by'],
-  ['grids', 'appended_by'],
-] as const
-
-/** Those columns of NAMED that are part of a primary key. */
-const KEYED = [
-  ['stars', 'username'],
-  ['team_members', 'username'],
-  ['idempotency', 'caller'],
-] as const
 
 /** Tail rows read with one statement. */
 const TAILS = 100
@@ -280,13 +232,17 @@ export class AccountWriter extends AccountReader {
     this.note(name, 'user.rename', { from: owner })
     const tables = await db.introspection.getTables()
     // Rows left by requests that were running when an earlier user of the name was renamed or deleted.
-    for (const [table, column] of [...OWNED.map((ownedTable) => [ownedTable, 'owner'] as const), ...KEYED])
-      if (table !== 'users')
+    for (const table of userTables)
+      if (table !== 'users') await db.deleteFrom(table).where('owner', '=', name).execute()
+    for (const table of allTables) {
+      const column = uniqueUsernameColumn(table)
+      if (column !== undefined)
         await db
           .deleteFrom(table as 'stars')
-          .where(column as 'owner', '=', name)
+          .where(column as 'username', '=', name)
           .execute()
-    for (const table of [...OWNED, ...OUTLIVING]) {
+    }
+    for (const table of ownedTables) {
       if (!isByOwner(table))
         await db
           .updateTable(table as 'teams')
@@ -305,12 +261,13 @@ export class AccountWriter extends AccountReader {
       }
     }
     await this.sumTails(owner, name)
-    for (const [table, column] of NAMED)
-      await db
-        .updateTable(table)
-        .set({ [column]: name })
-        .where(column as 'owner', '=', owner)
-        .execute()
+    for (const table of allTables)
+      for (const column of usernameColumns(table))
+        await db
+          .updateTable(table as 'stars')
+          .set({ [column]: name })
+          .where(column as 'username', '=', owner)
+          .execute()
     await db.deleteFrom('collaborators').where('kind', '=', 'user').where('name', '=', name).execute()
     await db
       .updateTable('collaborators')
@@ -394,7 +351,7 @@ export class AccountWriter extends AccountReader {
     await db.deleteFrom('stars').where('username', '=', owner).execute()
     await db.deleteFrom('oidc_trust').where('username', '=', owner).execute()
     await removeAllReferences(db, owner)
-    for (const table of OWNED) await db.deleteFrom(table).where('owner', '=', owner).execute()
+    for (const table of userTables) await db.deleteFrom(table).where('owner', '=', owner).execute()
     // A sweep removes the bytes, unless objects of other owners share them.
     await db.updateTable('objects').set({ state: STATES.ended }).where('owner', '=', owner).execute()
     // Former names stay reserved but resolve to nobody, not even to a later user of the same name.

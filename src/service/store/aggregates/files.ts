@@ -1,10 +1,11 @@
 // Reads and writes files of every type: names, folders, trash state and access.
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
-import { letGo, NAMING } from '../objects/blobs.ts'
+import { letGo } from '../objects/blobs.ts'
 import { isAmong, type Key } from '../schema/keys.ts'
 import { removeAllReferences } from '../schema/references.ts'
 import type { Db, Schema } from '../schema/schema.ts'
+import { blobTables, fileTables } from '../schema/tables.ts'
 import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
 import { Counts } from './counts.ts'
 import { NO_METADATA, type UsageWriter } from './usage.ts'
@@ -376,7 +377,7 @@ export class FileWriter extends FileReader {
     await this.counts.moved(owner, rows, [])
     const folders = rows.filter(({ filetype }) => filetype === 'fold').map(({ idlocal }) => idlocal)
     if (folders.length > 0) await this.counts.forget(owner, folders)
-    for (const table of NAMING)
+    for (const table of blobTables)
       await letGo(
         this.db,
         owner,
@@ -388,24 +389,7 @@ export class FileWriter extends FileReader {
           .where('hash', 'is not', null),
       )
     await removeAllReferences(this.db, owner, ids)
-    for (const table of OF_A_FILE)
+    for (const table of fileTables)
       await this.db.deleteFrom(table).where('owner', '=', owner).where('idlocal', 'in', ids).execute()
   }
 }
-
-/** Tables whose rows belong to a file and are deleted with it. */
-const OF_A_FILE = [
-  'files',
-  'grids',
-  'columns',
-  'slices',
-  'tail',
-  'past_columns',
-  'past_slices',
-  'versions',
-  'drafts',
-  'contents',
-  'plots',
-  'collaborators',
-  'stars',
-] as const

@@ -2,56 +2,13 @@
 import { sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import type { Limits } from '../../../contract/limits.ts'
-import type { Db, Schema } from '../schema/schema.ts'
+import type { Db } from '../schema/schema.ts'
+import { nodeOf, type Table, tables } from '../schema/tables.ts'
 import type { Engine } from './engine.ts'
 
-/**
- * Distribution of each table on Citus: on the node of its owner, on that of `home`, or on every node. Rarely
- * changed tables that are read without an owner are everywhere. See docs/adr/0032-citus-by-owner.md.
- */
-const distribution = {
-  counters: 'owner',
-  files: 'owner',
-  file_counts: 'owner',
-  contents: 'owner',
-  plots: 'owner',
-  references: 'owner',
-  referencers: 'owner',
-  collaborators: 'owner',
-  stars: 'owner',
-  grids: 'owner',
-  columns: 'owner',
-  lost_columns: 'owner',
-  slices: 'owner',
-  past_slices: 'owner',
-  past_columns: 'owner',
-  drafts: 'owner',
-  versions: 'owner',
-  tail: 'owner',
-  quotas: 'owner',
-  objects: 'owner',
-  blob_pieces: 'home',
-  audit: 'owner',
-  marks: 'owner',
-  jobs: 'owner',
-  idempotency: 'owner',
-  users: 'everywhere',
-  former_names: 'everywhere',
-  api_keys: 'everywhere',
-  sessions: 'everywhere',
-  identities: 'everywhere',
-  user_quotas: 'everywhere',
-  teams: 'everywhere',
-  team_members: 'everywhere',
-  oidc_trust: 'everywhere',
-  secrets: 'everywhere',
-  blob_stores: 'everywhere',
-  place_sizes: 'everywhere',
-} as const satisfies Record<keyof Schema, 'owner' | 'home' | 'everywhere'>
-
 /** Returns whether the rows of a table are on the node of their owner. */
-export function isByOwner(table: keyof Schema): boolean {
-  return distribution[table] === 'owner'
+export function isByOwner(table: Table): boolean {
+  return nodeOf(table) === 'owner'
 }
 
 /** The current schema, whatever characters its name contains. */
@@ -156,7 +113,10 @@ async function assertTogether(db: Db): Promise<void> {
 }
 
 /** Distribution of all tables. COLOCATION_TABLE comes first: the others follow it. */
-const tables: Record<string, string> = { ...distribution, schema_migrations: 'everywhere' }
+const nodes: Record<string, string> = {
+  ...Object.fromEntries(tables.map((table) => [table, nodeOf(table)])),
+  schema_migrations: 'everywhere',
+}
 
 /** Lists the tables that are not distributed. */
 async function undistributed(db: Db): Promise<string[]> {
@@ -164,7 +124,7 @@ async function undistributed(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`select relname as name from pg_class
     where relnamespace = ${SCHEMA} and relkind in ('r', 'p')`.execute(db)
   const existing = new Set(rows.map(({ name }) => name))
-  return Object.keys(tables).filter((table) => existing.has(table) && !distributed.has(table))
+  return Object.keys(nodes).filter((table) => existing.has(table) && !distributed.has(table))
 }
 
 async function distributeTables(db: Db, missing: readonly string[]): Promise<void> {
@@ -175,7 +135,7 @@ async function distributeTables(db: Db, missing: readonly string[]): Promise<voi
       add constraint blob_pieces_pk primary key (home, key, piece)`.execute(db)
   for (const table of missing) {
     const name = `"${table}"`
-    const by = tables[table]
+    const by = nodes[table]
     if (by === 'everywhere') await sql`select create_reference_table(${name})`.execute(db)
     else {
       const beside = table === FIRST ? 'none' : FIRST

@@ -6,6 +6,7 @@ import { asBuffer, breathe } from '../../../json/index.ts'
 import type { Transactions } from '../engines/engine.ts'
 import { sha256 } from '../schema/hash.ts'
 import type { Db } from '../schema/schema.ts'
+import { blobTables } from '../schema/tables.ts'
 import { IN_DATABASE, type Places } from './places.ts'
 import { STATES } from './states.ts'
 
@@ -476,16 +477,13 @@ export class BatchedBlobs implements BlobReader {
 const BATCH_ROWS = 500
 const REMOVED = 50
 
-/** Tables whose rows refer to blobs of their owner. */
-export const NAMING = ['slices', 'contents', 'past_slices', 'versions'] as const
-
 /**
  * Returns the hashes that no row of the owner refers to. One statement, since references move between tables.
  */
 async function unreferred(db: Db, owner: string, hashes: readonly string[]): Promise<string[]> {
   const unique = [...new Set(hashes)]
   if (unique.length === 0) return []
-  const [first, ...rest] = NAMING.map((table) =>
+  const [first, ...rest] = blobTables.map((table) =>
     db.selectFrom(table).select('hash').where('owner', '=', owner).where('hash', 'in', unique),
   )
   const rows = await rest.reduce((all, query) => all.union(query), first).execute()

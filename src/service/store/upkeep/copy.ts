@@ -4,55 +4,8 @@ import { sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import { asBuffer } from '../../../json/index.ts'
 import type { Engine } from '../engines/engine.ts'
-import type { Db, Schema } from '../schema/schema.ts'
-
-type Table = keyof Schema
-
-/**
- * Primary keys of all tables, in the order in which they are copied. `users` is last, so that nobody can sign
- * in before the copy is complete.
- */
-const keys = {
-  files: ['owner', 'idlocal'],
-  file_counts: ['owner', 'place', 'filetype'],
-  contents: ['owner', 'idlocal'],
-  plots: ['owner', 'idlocal'],
-  references: ['owner', 'idlocal', 'to_owner', 'to_idlocal'],
-  referencers: ['owner', 'idlocal', 'by_owner', 'by_idlocal'],
-  collaborators: ['owner', 'idlocal', 'kind', 'name'],
-  stars: ['owner', 'idlocal', 'username'],
-  grids: ['owner', 'idlocal'],
-  columns: ['owner', 'idlocal', 'uid'],
-  lost_columns: ['owner', 'idlocal', 'uid'],
-  slices: ['owner', 'idlocal', 'uid', 'seq'],
-  past_slices: ['owner', 'idlocal', 'uid', 'seq', 'since'],
-  past_columns: ['owner', 'idlocal', 'uid', 'since'],
-  drafts: ['owner', 'idlocal', 'name'],
-  versions: ['owner', 'idlocal', 'version'],
-  tail: ['owner', 'idlocal', 'seq'],
-  quotas: ['owner', 'what', 'day'],
-  objects: ['owner', 'key'],
-  blob_pieces: ['key', 'piece'],
-  audit: ['owner', 'at', 'id'],
-  marks: ['owner', 'folder'],
-  jobs: ['owner', 'kind', 'key'],
-  idempotency: ['owner', 'key', 'caller'],
-  sessions: ['owner', 'hash'],
-  identities: ['issuer', 'subject'],
-  user_quotas: ['owner'],
-  teams: ['name_key'],
-  team_members: ['team', 'username'],
-  oidc_trust: ['id'],
-  secrets: ['name'],
-  blob_stores: ['id'],
-  place_sizes: ['place'],
-  former_names: ['name'],
-  counters: ['owner'],
-  api_keys: ['owner', 'hash'],
-  users: ['owner'],
-} as const satisfies Record<Table, readonly string[]>
-
-const tables = Object.keys(keys) as Table[]
+import type { Db } from '../schema/schema.ts'
+import { keyColumns, type Table, tables } from '../schema/tables.ts'
 
 /** Name of the secret that marks a running copy. */
 const RUN = 'copy'
@@ -121,7 +74,7 @@ export async function assertEmpty(engine: Engine): Promise<void> {
 
 /** Reads all rows of a table in key order, in batches. */
 async function* batches(db: Db, table: Table): AsyncGenerator<Row[]> {
-  const columns = keys[table]
+  const columns = keyColumns(table)
   const order = sql.join(columns.map((column) => sql.ref(column)))
   for (let last: Row | undefined; ; ) {
     const after = last

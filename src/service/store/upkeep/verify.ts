@@ -6,10 +6,11 @@ import type { FileRow } from '../aggregates/files.ts'
 import type { ColumnRow, GridRow, SliceRef, TailRow } from '../aggregates/grids.ts'
 import { storedOf } from '../aggregates/plots.ts'
 import { loadText } from '../aggregates/texts.ts'
-import { type BlobRef, NAMING, nameOf } from '../objects/blobs.ts'
+import { type BlobRef, nameOf } from '../objects/blobs.ts'
 import { STATES } from '../objects/states.ts'
 import { combineTypes, decodeTypes, fits, typesOfRows } from '../schema/column-types.ts'
 import type { Db } from '../schema/schema.ts'
+import { blobTables } from '../schema/tables.ts'
 import type { Store } from '../store.ts'
 import { verifyReferences } from './verify-references.ts'
 import { verifyTrees } from './verify-trees.ts'
@@ -105,7 +106,7 @@ async function verifyBlobs({ engine, blobs }: Store, result: Verified): Promise<
 }
 
 async function isNamed(db: Db, { owner, hash }: BlobRef): Promise<boolean> {
-  for (const table of NAMING)
+  for (const table of blobTables)
     if (
       await db
         .selectFrom(table)
