@@ -33,39 +33,56 @@ import type { Engine, Transactions, WriteOptions } from './engines/engine.ts'
 import { migrate } from './migrate.ts'
 import { type Blobs, type Claim, StoredBlobs, UnkeptBlobs } from './objects/blobs.ts'
 import { Places } from './objects/places.ts'
+import type { Db } from './schema/schema.ts'
 
-export interface Readers {
-  accounts: AccountReader
-  files: FileReader
-  folders: FolderReader
-  lists: ListReader
-  grids: GridReader
-  plots: PlotReader
-  relations: RelationReader
-  sharing: SharingReader
-  versions: VersionReader
-  drafts: DraftReader
-  idempotency: IdempotencyReader
-  jobs: JobReader
-  usage: UsageReader
-  audit: AuditReader
+/** What reads the store, by subject. */
+export type Readers = ReturnType<typeof createReaders>
+/** What reads and writes the store, by subject. */
+export type Writers = ReturnType<typeof createWriters>['writers']
+
+function createReaders(db: Db, quotas: Quotas) {
+  const folders = new FolderReader(db)
+  return {
+    accounts: new AccountReader(db),
+    files: new FileReader(db),
+    folders,
+    lists: new ListReader(db, folders),
+    grids: new GridReader(db),
+    plots: new PlotReader(db),
+    relations: new RelationReader(db),
+    sharing: new SharingReader(db),
+    versions: new VersionReader(db),
+    drafts: new DraftReader(db),
+    idempotency: new IdempotencyReader(db),
+    jobs: new JobReader(db),
+    usage: new UsageReader(db, quotas),
+    audit: new AuditReader(db),
+  }
 }
 
-export interface Writers {
-  accounts: AccountWriter
-  files: FileWriter
-  folders: FolderWriter
-  lists: ListReader
-  grids: GridWriter
-  plots: PlotWriter
-  relations: RelationReader
-  sharing: SharingWriter
-  versions: VersionWriter
-  drafts: DraftWriter
-  idempotency: IdempotencyWriter
-  jobs: JobWriter
-  usage: UsageWriter
-  audit: AuditWriter
+function createWriters(db: Db, { quotas, toldAtOnce }: Shared, { message }: Actor) {
+  const journal = new Journal()
+  const usage = new UsageWriter(db, quotas)
+  const files = new FileWriter(db, journal, usage)
+  const jobs = new JobWriter(db)
+  const folders = new FolderWriter(db, files, jobs, toldAtOnce)
+  const writers = {
+    accounts: new AccountWriter(db, journal),
+    files,
+    folders,
+    lists: new ListReader(db, folders),
+    grids: new GridWriter(db, usage),
+    plots: new PlotWriter(db, usage),
+    relations: new RelationReader(db),
+    sharing: new SharingWriter(db, journal),
+    versions: new VersionWriter(db, usage, message),
+    drafts: new DraftWriter(db),
+    idempotency: new IdempotencyWriter(db),
+    jobs,
+    usage,
+    audit: new AuditWriter(db),
+  }
+  return { writers, journal }
 }
 
 /** Transactions on the database, and the blobs that its rows refer to. */
@@ -237,26 +254,7 @@ function storeOn(
   actor: Actor = { user: null },
 ): Store {
   const blobs: Blobs = new StoredBlobs(transactions, shared.places, shared.claims, shared.inRow)
-  const read: Store['read'] = (work) =>
-    transactions.read((db) => {
-      const folders = new FolderReader(db)
-      return work({
-        accounts: new AccountReader(db),
-        files: new FileReader(db),
-        folders,
-        lists: new ListReader(db, folders),
-        grids: new GridReader(db),
-        plots: new PlotReader(db),
-        relations: new RelationReader(db),
-        sharing: new SharingReader(db),
-        versions: new VersionReader(db),
-        drafts: new DraftReader(db),
-        idempotency: new IdempotencyReader(db),
-        jobs: new JobReader(db),
-        usage: new UsageReader(db, shared.quotas),
-        audit: new AuditReader(db),
-      })
-    })
+  const read: Store['read'] = (work) => transactions.read((db) => work(createReaders(db, shared.quotas)))
   const write: Store['write'] = async (owners, work, options) => {
     await shared.quotas.refresh()
     let hasJobs = false
@@ -264,30 +262,10 @@ function storeOn(
     const result = await transactions.write(
       owners,
       async (db) => {
-        const journal = new Journal()
-        const audit = new AuditWriter(db)
-        const usage = new UsageWriter(db, shared.quotas)
-        const files = new FileWriter(db, journal, usage)
-        const jobs = new JobWriter(db)
-        const folders = new FolderWriter(db, files, jobs, shared.toldAtOnce)
-        const value = await work({
-          accounts: new AccountWriter(db, journal),
-          files,
-          folders,
-          lists: new ListReader(db, folders),
-          grids: new GridWriter(db, usage),
-          plots: new PlotWriter(db, usage),
-          relations: new RelationReader(db),
-          sharing: new SharingWriter(db, journal),
-          versions: new VersionWriter(db, usage, actor.message),
-          drafts: new DraftWriter(db),
-          idempotency: new IdempotencyWriter(db),
-          jobs,
-          usage,
-          audit,
-        })
-        hasJobs = jobs.hasAdded
-        auditRows = journal.events.length === 0 ? [] : await audit.record(journal.events, actor)
+        const { writers, journal } = createWriters(db, shared, actor)
+        const value = await work(writers)
+        hasJobs = writers.jobs.hasAdded
+        auditRows = journal.events.length === 0 ? [] : await writers.audit.record(journal.events, actor)
         return value
       },
       options,
