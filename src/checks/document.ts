@@ -3,8 +3,8 @@ import { closest, hintWith, listed } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
 import { type Severity, severities } from '../contract/resources/index.ts'
 import { checksOfSchema, isTableSchema } from './frictionless.ts'
-import { type Checks, type ColumnRule, checkTypes, type TableRule, type WithSeverity } from './types.ts'
-import { durationOf, rangeOf, shareOf } from './values.ts'
+import { columnSpellings, tableSpellings } from './rules.ts'
+import type { Checks, TableRule, WithSeverity } from './types.ts'
 
 /** Maximum number of rules, columns, and groups of table rules. */
 const MAX_RULES = 50_000
@@ -59,71 +59,12 @@ function columnsOf(value: unknown, severity: Severity): Checks['columns'] {
   )
 }
 
-const COLUMN_RULES: Readonly<Record<string, (value: unknown) => ColumnRule | undefined | false>> = {
-  type: (value) => {
-    const type = value === 'string' ? 'text' : checkTypes.find((candidate) => candidate === value)
-    return type && { rule: 'type', type }
-  },
-  required: (value) => (value === true ? { rule: 'required' } : value === false ? false : undefined),
-  unique: (value) => (value === true ? { rule: 'unique' } : value === false ? false : undefined),
-  enum: (value) =>
-    Array.isArray(value) && value.length > 0 && value.every(isScalar)
-      ? { rule: 'enum', values: value }
-      : undefined,
-  pattern: (value) => (typeof value === 'string' ? { rule: 'pattern', pattern: value } : undefined),
-  minimum: (value) => limitRule('minimum', value, false),
-  maximum: (value) => limitRule('maximum', value, false),
-  exclusive_minimum: (value) => limitRule('minimum', value, true),
-  exclusive_maximum: (value) => limitRule('maximum', value, true),
-  length: (value) => {
-    const range = rangeOf(value)
-    return range && { rule: 'length', range }
-  },
-  nulls: (value) => {
-    const maxShare = shareOf(value)
-    return maxShare === undefined ? undefined : { rule: 'nulls', most: maxShare }
-  },
-  max_age: (value) => {
-    const ms = durationOf(value)
-    return ms === undefined ? undefined : { rule: 'max_age', ms, given: String(value) }
-  },
-}
-
-/** Accepted values of each rule, for messages. */
-const TAKES: Readonly<Record<string, string>> = {
-  type: `one of ${checkTypes.join(', ')}`,
-  required: 'true or false',
-  unique: 'true or false',
-  enum: 'a list of texts, numbers or booleans',
-  pattern: 'a regular expression, as a text',
-  minimum: 'a number or a date',
-  maximum: 'a number or a date',
-  exclusive_minimum: 'a number or a date',
-  exclusive_maximum: 'a number or a date',
-  length: 'a number or a range, such as 2..10',
-  nulls: 'a percentage, such as 5%',
-  max_age: 'a duration, such as 36h or 2d',
-  key: 'a column or a list of columns',
-  rows: 'a number or a range, such as 1.. or 100..200',
-  where: 'a condition, such as start <= end, or a list of them',
-  extra_columns: 'true (allowed) or false',
-  plot_columns: 'true or false',
-  'change.rows': 'a range of percentages, such as -10%..+50%',
-  'change.removed': 'a percentage, such as 5%',
-}
-
 /** Parses the rules of one column. `inherited`: severity of rules that set none. */
 function columnOf(column: string, rulesByName: Members, inherited: Severity): Checks['columns'][number] {
   const place = `column ${column}`
-  known(rulesByName, [...Object.keys(COLUMN_RULES), 'severity', 'optional'], place)
+  known(rulesByName, [...Object.keys(columnSpellings), 'severity', 'optional'], place)
   const severity = severityOf(rulesByName, place, inherited)
-  const rules: WithSeverity<ColumnRule>[] = []
-  for (const [name, read] of Object.entries(COLUMN_RULES)) {
-    if (rulesByName[name] === undefined) continue
-    const rule = read(rulesByName[name])
-    if (rule === undefined) throw invalid(place, name, rulesByName[name])
-    if (rule !== false) rules.push({ ...rule, severity })
-  }
+  const rules = parseRules(columnSpellings, rulesByName, { place, severity, columns: [column] })
   refuseReversed(rulesByName, place)
   return { column, isOptional: rulesByName.optional === true, severity, rules }
 }
@@ -144,68 +85,37 @@ function tableRules(
   inherited: Severity,
   columns: readonly string[],
 ): WithSeverity<TableRule>[] {
-  known(group, ['key', 'rows', 'where', 'extra_columns', 'plot_columns', 'change', 'severity'], 'table')
+  const { change, ...own } = group
+  const changes = change === undefined ? {} : members(change, 'change')
+  const names = Object.keys(tableSpellings)
+  const changeNames = names.flatMap((name) => (name.startsWith('change.') ? [name.slice(7)] : []))
+  known(own, [...names.filter((name) => !name.startsWith('change.')), 'change', 'severity'], 'table')
+  known(changes, changeNames, 'change')
   const severity = severityOf(group, 'table', inherited)
-  const rules: WithSeverity<TableRule>[] = []
-  const { key, rows, where, extra_columns, plot_columns, change } = group
-  if (key !== undefined) {
-    const names = Array.isArray(key) ? key : [key]
-    const isKey =
-      names.length > 0 && names.length <= MAX_GROUPS && names.every((name) => typeof name === 'string')
-    if (!isKey || new Set(names).size < names.length) throw invalid('table', 'key', key)
-    rules.push({ rule: 'key', columns: names, severity })
-  }
-  if (rows !== undefined) {
-    const range = rangeOf(rows)
-    if (!range) throw invalid('table', 'rows', rows)
-    rules.push({ rule: 'rows', range, severity })
-  }
-  if (where !== undefined) {
-    const conditions = Array.isArray(where) ? where : [where]
-    if (!conditions.every((condition) => typeof condition === 'string' && condition.trim() !== ''))
-      throw invalid('table', 'where', where)
-    rules.push(
-      ...conditions.map((condition) => ({ rule: 'where' as const, where: condition as string, severity })),
-    )
-  }
-  if (!isSwitch(extra_columns)) throw invalid('table', 'extra_columns', extra_columns)
-  if (extra_columns === false) rules.push({ rule: 'extra_columns', columns, severity })
-  if (!isSwitch(plot_columns)) throw invalid('table', 'plot_columns', plot_columns)
-  if (plot_columns === true) rules.push({ rule: 'plot_columns', severity })
-  if (change !== undefined) {
-    const { rows: growth, removed } = known(members(change, 'change'), ['rows', 'removed'], 'change')
-    if (growth !== undefined) {
-      const range = rangeOf(growth, true)
-      if (!range) throw invalid('table', 'change.rows', growth)
-      rules.push({ rule: 'change.rows', range, severity })
-    }
-    if (removed !== undefined) {
-      const maxShare = shareOf(removed)
-      if (maxShare === undefined) throw invalid('table', 'change.removed', removed)
-      rules.push({ rule: 'change.removed', most: maxShare, severity })
-    }
-  }
-  return rules
+  const prefixed = Object.entries(changes).map(([name, value]) => [`change.${name}`, value])
+  const values = { ...own, ...Object.fromEntries(prefixed) }
+  return parseRules(tableSpellings, values, { place: 'table', severity, columns })
 }
 
-function isSwitch(value: unknown): value is boolean | undefined {
-  return value === undefined || typeof value === 'boolean'
-}
-
-function isScalar(value: unknown): value is string | number | boolean {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-}
-
-/** Returns a rule for a finite number or a date; undefined for other values. */
-function limitRule(
-  rule: 'minimum' | 'maximum',
-  value: unknown,
-  isExclusive: boolean,
-): ColumnRule | undefined {
-  return (typeof value === 'number' && Number.isFinite(value)) ||
-    (typeof value === 'string' && /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d|$)/.test(value))
-    ? { rule, value, isExclusive }
-    : undefined
+/** Parses the rules among `values`. Throws `bad_checks` for a value that a rule does not accept. */
+function parseRules<R>(
+  spellings: Readonly<
+    Record<
+      string,
+      { accepts: string; parse(value: unknown, columns: readonly string[]): R | readonly R[] | undefined }
+    >
+  >,
+  values: Members,
+  { place, severity, columns }: { place: string; severity: Severity; columns: readonly string[] },
+): WithSeverity<R>[] {
+  return Object.entries(spellings).flatMap(([name, { accepts, parse }]) => {
+    const value = values[name]
+    if (value === undefined) return []
+    const rules = parse(value, columns)
+    if (rules === undefined)
+      throw bad(place, `${name}: ${JSON.stringify(value)?.slice(0, 80)} is not ${accepts}`)
+    return [rules].flat().map((rule) => ({ ...(rule as R), severity }))
+  })
 }
 
 /** Returns the objects of a member that holds one object or several. */
@@ -237,11 +147,6 @@ function severityOf({ severity }: Members, place: string, inherited: Severity): 
   const match = severities.find((candidate) => candidate === severity)
   if (!match) throw bad(place, `severity: ${JSON.stringify(severity)} is neither error nor warn`)
   return match
-}
-
-/** Returns the error for a value that a rule does not accept. */
-function invalid(place: string, rule: string, value: unknown): Problem {
-  return bad(place, `${rule}: ${JSON.stringify(value)?.slice(0, 80)} is not ${TAKES[rule]}`)
 }
 
 /** Returns the error for a checks file. `place`: the column, `table` or another part of the file. */

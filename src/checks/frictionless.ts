@@ -59,7 +59,7 @@ export function checksOfSchema(schema: Members): Checks {
   if (['exact', 'equal', 'subset'].includes(match))
     for (const column of names) table.push({ rule: 'columns', column })
   else if (!['superset', 'partial'].includes(match))
-    table.push({ rule: 'fieldsMatch', cannot: `unknown value ${JSON.stringify(match)}` })
+    table.push({ rule: 'cannot', name: 'fieldsMatch', why: `unknown value ${JSON.stringify(match)}` })
   if (['exact', 'equal', 'superset'].includes(match)) table.push({ rule: 'extra_columns', columns: names })
   if (match === 'exact') table.push({ rule: 'column_order', columns: names })
   const key = textsOf(schema.primaryKey)
@@ -68,11 +68,13 @@ export function checksOfSchema(schema: Members): Checks {
     for (const unique of schema.uniqueKeys.slice(0, MAX_KEYS)) {
       const list = textsOf(unique)
       table.push(
-        list ? { rule: 'unique', columns: list } : { rule: 'uniqueKeys', cannot: 'not a list of columns' },
+        list
+          ? { rule: 'unique', columns: list }
+          : { rule: 'cannot', name: 'uniqueKeys', why: 'not a list of columns' },
       )
     }
   if (Array.isArray(schema.foreignKeys) && schema.foreignKeys.length > 0)
-    table.push({ rule: 'foreignKeys', cannot: 'other tables are not read' })
+    table.push({ rule: 'cannot', name: 'foreignKeys', why: 'other tables are not read' })
   const missing = Array.isArray(schema.missingValues)
     ? schema.missingValues.map((item) =>
         typeof item === 'object' && item !== null ? String((item as Members).value) : String(item),
@@ -106,17 +108,22 @@ function rulesOf(field: Members): ColumnRule[] {
     })
   else if (TYPES[String(type)]) rules.push({ rule: 'type', type: TYPES[String(type)]! })
   else if (!pattern && type !== 'any')
-    rules.push({ rule: 'type', cannot: `unknown type ${JSON.stringify(type)}` })
+    rules.push({ rule: 'cannot', name: 'type', why: `unknown type ${JSON.stringify(type)}` })
   if (pattern) rules.push({ rule: 'pattern', pattern })
   else if (type === 'string' && format === 'binary')
     rules.push({ rule: 'pattern', pattern: '[A-Za-z0-9+/]*={0,2}' })
   if (['date', 'datetime', 'time'].includes(String(type)) && !['default', 'any'].includes(String(format)))
     rules.push({
-      rule: 'format',
-      cannot: `dates are read in their own format, not as ${JSON.stringify(format)}`,
+      rule: 'cannot',
+      name: 'format',
+      why: `dates are read in their own format, not as ${JSON.stringify(format)}`,
     })
   if ((decimalChar !== undefined && decimalChar !== '.') || groupChar !== undefined)
-    rules.push({ rule: 'decimalChar', cannot: 'set how numbers are read with --decimal and --thousands' })
+    rules.push({
+      rule: 'cannot',
+      name: 'decimalChar',
+      why: 'set how numbers are read with --decimal and --thousands',
+    })
   const constraints = (field.constraints ?? {}) as Members
   for (const [name, value] of Object.entries(constraints)) {
     const rule = constraintRule(name, value, constraints)
@@ -156,9 +163,9 @@ function constraintRule(name: string, value: unknown, constraints: Members): Col
     case 'enum':
       return Array.isArray(value)
         ? { rule: 'enum', values: value as (string | number | boolean)[] }
-        : { rule: 'enum', cannot: 'not a list' }
+        : { rule: 'cannot', name: 'enum', why: 'not a list' }
     default:
-      return { rule: name, cannot: 'unknown constraint' }
+      return { rule: 'cannot', name, why: 'unknown constraint' }
   }
 }
 

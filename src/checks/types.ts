@@ -25,22 +25,32 @@ export type ValueRule =
   | { rule: 'required' }
   | { rule: 'enum'; values: readonly (string | number | boolean)[] }
   | { rule: 'pattern'; pattern: string }
-  | { rule: 'minimum' | 'maximum'; value: number | string; isExclusive: boolean }
+  | { rule: 'minimum'; value: number | string; isExclusive: boolean }
+  | { rule: 'maximum'; value: number | string; isExclusive: boolean }
   | { rule: 'length'; range: Range }
 
 /** Rule for a column as a whole. */
-export type ColumnRule =
-  | ValueRule
+export type WholeColumnRule =
   | { rule: 'unique' }
   /** Maximum share of missing values, from 0 to 1. */
   | { rule: 'nulls'; most: number }
   /** Maximum age of the newest date, in ms. `written`: the duration as written. */
   | { rule: 'max_age'; ms: number; given: string }
-  /** Rule that cannot be run: it fails, with `cannot` as the reason. */
-  | { rule: string; cannot: string }
+  | CannotRule
 
+export type ColumnRule = ValueRule | WholeColumnRule
+
+/** Rule of a schema that cannot be run: it fails under its name. */
+export interface CannotRule {
+  rule: 'cannot'
+  name: string
+  why: string
+}
+
+/** Rule for the table as a whole. */
 export type TableRule =
-  | { rule: 'key' | 'unique'; columns: readonly string[] }
+  | { rule: 'key'; columns: readonly string[] }
+  | { rule: 'unique'; columns: readonly string[] }
   | { rule: 'rows'; range: Range }
   | { rule: 'columns'; column: string }
   /** Condition that must be true for every row (docs/queries.md). */
@@ -52,7 +62,7 @@ export type TableRule =
   | { rule: 'change.rows'; range: Range }
   /** Maximum share of the rows of the last version that may be removed, from 0 to 1. */
   | { rule: 'change.removed'; most: number }
-  | { rule: string; cannot: string }
+  | CannotRule
 
 export type WithSeverity<R> = R & { severity: Severity }
 

@@ -10,7 +10,8 @@ import type { Snapshot } from '../column/content.ts'
 import { type Layout, snapshotOfLayout } from '../column/layout.ts'
 import type { DataCall } from '../given/reading-options.ts'
 import type { GridService } from '../service.ts'
-import { type Checked, runChecks } from './run.ts'
+import type { Checked } from './outcome.ts'
+import { runChecks } from './run.ts'
 
 /** Rules that a message names. */
 const MAX_NAMED = 3

@@ -1,5 +1,5 @@
 /** Rules of single values, as tests of them. See docs/checks.md. */
-import type { Checks, ValueRule } from '../../../checks/index.ts'
+import type { Checks, ColumnRule, ValueRule } from '../../../checks/index.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { Bounds } from '../../../ingest/index.ts'
 import { momentIn } from '../../../json/index.ts'
@@ -27,40 +27,75 @@ const MAX_PROGRAM = 500
 /** Characters of texts that the library matches: longer ones match a pattern that has an automaton, or none. */
 const MAX_MATCHED = 10_000
 
-export async function testOf(rule: ValueRule, { missing }: Pick<Checks, 'missing'>): Promise<ValueTest> {
-  switch (rule.rule) {
-    case 'type':
-      return typeTest(rule.type, rule.texts)
-    case 'required':
-      return {
-        takesMissing: true,
-        breaks: () => false,
-        holdsFor: (bounds) =>
-          bounds !== undefined && bounds.nulls === 0 && isKnown(bounds) && isNeverMissing(bounds, missing),
-      }
-    case 'enum': {
+type TestMaker<R> = (rule: R, checks: Pick<Checks, 'missing'>) => ValueTest | Promise<ValueTest>
+
+/** The rules of single values: what is wrong with one value and with several, and the test. */
+export const valueRules: {
+  readonly [N in ValueRule['rule']]: {
+    failures: readonly [string, string]
+    test: TestMaker<Extract<ValueRule, { rule: N }>>
+  }
+} = {
+  type: {
+    failures: ['has another type', 'have another type'],
+    test: ({ type, texts }) => typeTest(type, texts),
+  },
+  required: {
+    failures: ['is missing', 'are missing'],
+    test: (_, { missing }) => ({
+      takesMissing: true,
+      breaks: () => false,
+      holdsFor: (bounds) =>
+        bounds !== undefined && bounds.nulls === 0 && isKnown(bounds) && isNeverMissing(bounds, missing),
+    }),
+  },
+  enum: {
+    failures: ['is none of these', 'are none of these'],
+    test(rule) {
       const values = new Set(rule.values.map(String))
       // Numbers are compared by value: 1.50 is 1.5, and no text.
       const plain = [...values].filter((text) => !NUMBER.test(text) || String(Number(text)) === text)
       const automaton = automatonOfTexts(plain)
       return { breaks: (value) => !values.has(textOf(value)), automaton, holdsFor: never }
-    }
-    case 'pattern': {
-      return patternTest(rule.pattern)
-    }
-    case 'length': {
-      const { from = 0, to = Number.POSITIVE_INFINITY } = rule.range
+    },
+  },
+  pattern: {
+    failures: ['does not match', 'do not match'],
+    test: ({ pattern }) => patternTest(pattern),
+  },
+  length: {
+    failures: ['has another length', 'have another length'],
+    test({ range: { from = 0, to = Number.POSITIVE_INFINITY } }) {
       const breaks = (value: unknown): boolean => {
         const length = lengthOf(textOf(value))
         return length < from || length > to
       }
       const automaton = automatonOfLengths(Math.ceil(from), Math.floor(to))
       return { breaks, takesTexts: true, automaton, holdsFor: never }
-    }
-    case 'minimum':
-    case 'maximum':
-      return limitTest(rule.rule === 'minimum' ? 1 : -1, rule.value, rule.isExclusive)
-  }
+    },
+  },
+  minimum: {
+    failures: ['is too low', 'are too low'],
+    test: ({ value, isExclusive }) => limitTest(1, value, isExclusive),
+  },
+  maximum: {
+    failures: ['is too high', 'are too high'],
+    test: ({ value, isExclusive }) => limitTest(-1, value, isExclusive),
+  },
+}
+
+export async function testOf(rule: ValueRule, checks: Pick<Checks, 'missing'>): Promise<ValueTest> {
+  return (valueRules[rule.rule].test as TestMaker<ValueRule>)(rule, checks)
+}
+
+export function isValueRule(rule: ColumnRule): rule is ValueRule {
+  return Object.hasOwn(valueRules, rule.rule)
+}
+
+/** Returns whether all values of a column can be compared with the limit of a rule, if it has one. */
+export function isComparable(rule: ValueRule, type: string): boolean {
+  if (rule.rule !== 'minimum' && rule.rule !== 'maximum') return true
+  return typeof rule.value === 'number' ? type === 'number' : type.startsWith('date')
 }
 
 function never(): boolean {
