@@ -53,13 +53,16 @@ function* folders() {
   else if (HOME) yield join(HOME, '.cache', 'gridline')
 }
 
-/** Whether a folder is the user's, and nobody else can write to it: what is in it is run. */
+/** Returns whether a folder is the user's, and nobody else can write to it: what is in it is run. */
 function isPrivate(folder) {
   const { uid, mode } = fs.statSync(folder)
   return process.getuid === undefined || (uid === process.getuid() && (mode & 0o077) === 0)
 }
 
-/** The code of a cache, and the commands that it has code of. These, after a checksum, are the last line of the file. */
+/**
+ * Returns the code of a cache, and the commands that it has code of. These, after a checksum, are the last
+ * line of the file.
+ */
 function read(name) {
   for (const folder of folders()) {
     try {

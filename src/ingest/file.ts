@@ -83,7 +83,7 @@ export async function ingestFile<S extends SliceSink>(
   return { tables, warnings: warnings.list() }
 }
 
-/** The format of a file. Throws `bad_data` for formats, options and depths that are not supported. */
+/** Returns the format of a file. Throws `bad_data` for formats, options and depths that are not supported. */
 function checkedKind(head: Buffer, source: string, options: FileOptions): Kind {
   if (head.toString('latin1', 0, 4) === 'PARE')
     throw badData(source, {}, 'this is an encrypted Parquet file', 'Write it without encryption.')
@@ -130,7 +130,7 @@ const readers: Record<Kind, Reader> = {
   lines: readRecords,
 }
 
-/** A file in an archive. */
+/** Returns a file in an archive. */
 async function readMember(reading: Reading<SliceSink>, member: ArchiveEntry): Promise<void> {
   const { source, options, open, warnings, tables } = reading
   const parts = member.path.split('/')
@@ -163,7 +163,7 @@ async function readTar(reading: Reading<SliceSink>, whole: Bytes): Promise<void>
     await readMember(reading, member)
 }
 
-/** A ZIP file: a workbook, or an archive of files. */
+/** Returns a ZIP file: a workbook, or an archive of files. */
 async function readZip(reading: Reading<SliceSink>, whole: Bytes): Promise<void> {
   const { source, options } = reading
   const { tooLargeArchive, zipMembers } = await import('./archive/archive.ts')
@@ -186,7 +186,7 @@ async function readZip(reading: Reading<SliceSink>, whole: Bytes): Promise<void>
   }
 }
 
-/** The sheets of a workbook. Of several, those that cannot be read are skipped. */
+/** Returns the sheets of a workbook. Of several, those that cannot be read are skipped. */
 async function readSheets(
   { source, options, open, warnings, tables }: Reading<SliceSink>,
   sheets: ReturnType<typeof xlsxSheets>,
@@ -341,13 +341,13 @@ function readerByName(fileName = ''): Kind | undefined {
   return name && fileFormats[name].reader
 }
 
-/** Whether all whole lines of the beginning of a text are JSON objects. */
+/** Returns whether all whole lines of the beginning of a text are JSON objects. */
 function areObjects(text: string): boolean {
   const lines = text.split('\n').slice(0, -1)
   return lines.length > 0 && lines.every((line) => line.trimStart().startsWith('{') && isJson(line))
 }
 
-/** Whether a text is JSON, or the beginning of it: cut at its last comma, and closed. */
+/** Returns whether a text is JSON, or the beginning of it: cut at its last comma, and closed. */
 function beginsJson(text: string): boolean {
   const open: string[] = []
   let cut = text

@@ -21,14 +21,14 @@ function isDigit(c: number): boolean {
   return c >= ZERO && c <= 0x39
 }
 
-/** The number of two digits at `i`; −1 if there are none. */
+/** Returns the number of two digits at `i`; −1 if there are none. */
 export function twoDigits(buf: Uint8Array, i: number): number {
   const a = buf[i] - ZERO
   const b = buf[i + 1] - ZERO
   return a >= 0 && a <= 9 && b >= 0 && b <= 9 ? a * 10 + b : -1
 }
 
-/** Whether a year, month (from 1) and day are in the calendar. Years are 1 to 9999. */
+/** Returns whether a year, month (from 1) and day are in the calendar. Years are 1 to 9999. */
 export function isDay(year: number, month: number, day: number): boolean {
   if (year < 1 || month < 1 || month > 12 || day < 1 || day > DAYS[month - 1]) return false
   return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0))
@@ -67,7 +67,7 @@ export function momentIn(buf: Uint8Array, start: number, end: number): Moment | 
   return isZone(buf, i, end) ? 'datetime-zone' : undefined
 }
 
-/** Whether buf[i, end) is an offset from UTC. */
+/** Returns whether buf[i, end) is an offset from UTC. */
 function isZone(buf: Uint8Array, i: number, end: number): boolean {
   if (buf[i] === 0x5a) return i + 1 === end
   if (buf[i] !== PLUS && buf[i] !== HYPHEN) return false
@@ -85,8 +85,8 @@ const DAY_MS = 86_400_000
 const SECOND_BYTES = 19
 
 /**
- * The time of buf[start, end), as `instantOf` of its text: a day, or a day with seconds and perhaps a `Z`, is read from the
- * bytes.
+ * Returns the time of buf[start, end), as `instantOf` of its text: a day, or a day with seconds and perhaps a
+ * `Z`, is read from the bytes.
  */
 export function instantIn(buf: Buffer, start: number, end: number): number {
   const length = end - start
@@ -132,7 +132,10 @@ function daysSince1970(year: number, month: number, day: number): number {
 
 const PARTS = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(\.\d+)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/
 
-/** The time of a text in ISO 8601, in ms since 1970, with fractions; NaN for any other text. Without a zone, it is UTC. */
+/**
+ * Returns the time of a text in ISO 8601, in ms since 1970, with fractions; NaN for any other text. Without a
+ * zone, it is UTC.
+ */
 export function instantOf(text: string): number {
   const match = PARTS.exec(text)
   if (!match) return Number.NaN

@@ -48,7 +48,7 @@ export class RawJson {
     for (const at of this.spans()) yield [memberName(buf, at), new RawJson(buf, at.value, at.end, limits)]
   }
 
-  /** The members of an object, in order. The last of duplicate names wins. */
+  /** Returns the members of an object, in order. The last of duplicate names wins. */
   entries(): Map<string, RawJson> {
     return new Map(this.members())
   }
@@ -83,14 +83,14 @@ export class RawJson {
     return this
   }
 
-  /** The offsets of the members. Cached for large objects. */
+  /** Returns the offsets of the members. Cached for large objects. */
   private spans(): Iterable<Member> {
     if (this.end - this.start < LARGE_BYTES) return membersOf(this.buf, this.start)
     this.kept ??= [...this.bounded()]
     return this.kept
   }
 
-  /** The members. Throws beyond the limit `json_members`. */
+  /** Returns the members. Throws beyond the limit `json_members`. */
   private *bounded(): Generator<Member> {
     let count = 0
     for (const member of membersOf(this.buf, this.start)) {
@@ -135,13 +135,13 @@ function* membersOf(buf: Buffer, start: number): Generator<Member> {
   for (let at = firstMember(buf, start); at; at = nextMember(buf, at.end)) yield at
 }
 
-/** The first member of the object at `from`; undefined if it is empty. */
+/** Returns the first member of the object at `from`; undefined if it is empty. */
 function firstMember(buf: Buffer, from: number): Member | undefined {
   const start = skipBlanks(buf, from + 1)
   return buf[start] === 0x7d ? undefined : memberAt(buf, start)
 }
 
-/** The member after the one that ends at `end`; undefined if there is none. */
+/** Returns the member after the one that ends at `end`; undefined if there is none. */
 function nextMember(buf: Buffer, end: number): Member | undefined {
   const comma = skipBlanks(buf, end)
   return buf[comma] === 0x2c ? memberAt(buf, skipBlanks(buf, comma + 1)) : undefined
@@ -153,13 +153,13 @@ function memberAt(buf: Buffer, start: number): Member {
   return { start, nameEnd, value, end: endOf(buf, value) }
 }
 
-/** The decoded name of a member. */
+/** Returns the decoded name of a member. */
 export function memberName(buf: Buffer, { start, nameEnd }: Member): string {
   if (hasEscapes(buf, start, nameEnd)) return JSON.parse(buf.toString('utf8', start, nameEnd)) as string
   return buf.toString('utf8', start + 1, nameEnd - 1)
 }
 
-/** Whether the string buf[start, end) contains escapes. */
+/** Returns whether the string buf[start, end) contains escapes. */
 export function hasEscapes(buf: Buffer, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if (buf[i] === 0x5c) return true
   return false
@@ -262,7 +262,7 @@ const SIMPLE = new Map([
   [0x74, 0x09],
 ])
 
-/** The length of the escape at `i`, or of both escapes of a surrogate pair. */
+/** Returns the length of the escape at `i`, or of both escapes of a surrogate pair. */
 function escapeLength(buf: Buffer, i: number): number {
   if (buf[i + 1] !== 0x75) return 2
   const isHigh = /^d[89ab]/i.test(buf.toString('latin1', i + 2, i + 4))
@@ -328,7 +328,7 @@ export function skipBlanks(buf: Uint8Array, from: number): number {
   }
 }
 
-/** The end of the value at `from`, which must be valid JSON: only brackets and quotes are checked. */
+/** Returns the end of the value at `from`, which must be valid JSON: only brackets and quotes are checked. */
 export function endOf(buf: Uint8Array, from: number): number {
   if (buf.length > LARGE_TEXT_BYTES) {
     const known = largeSpans(buf)?.get(from)
@@ -378,7 +378,7 @@ function largeSpans(buf: Uint8Array): Map<number, number> | undefined {
 /** 1 for bytes other than brackets and quotes. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, c) => ('"[]{}'.includes(String.fromCharCode(c)) ? 0 : 1))
 
-/** The end of the string whose opening quote is at `start`. The string must be valid. */
+/** Returns the end of the string whose opening quote is at `start`. The string must be valid. */
 export function endOfString(buf: Uint8Array, start: number): number {
   const near = Math.min(buf.length, start + 256)
   let i = start + 1
@@ -508,7 +508,7 @@ class Validator {
   }
 }
 
-/** The end of the string, number, true, false or null at `i`. Throws if there is none. */
+/** Returns the end of the string, number, true, false or null at `i`. Throws if there is none. */
 function skipScalar(buf: Uint8Array, i: number): number {
   switch (buf[i]) {
     case 0x22:
@@ -533,7 +533,7 @@ function skipString(buf: Uint8Array, start: number): number {
   return insideString(buf, start + 1, Number.POSITIVE_INFINITY)
 }
 
-/** The end of the string that `from` is inside of, or `~at` if it continues at `at` beyond `upTo`. */
+/** Returns the end of the string that `from` is inside of, or `~at` if it continues at `at` beyond `upTo`. */
 function insideString(buf: Uint8Array, from: number, upTo: number): number {
   let i = from
   while (i < upTo) {

@@ -8,7 +8,7 @@ function watch(): void {
   watching = false
 }
 
-/** Whether this turn of the event loop has already taken longer than `TURN_MS`. */
+/** Returns whether this turn of the event loop has already taken longer than `TURN_MS`. */
 export function turnIsLong(): boolean {
   if (watching) return performance.now() - began > TURN_MS
   // The first call in this turn.

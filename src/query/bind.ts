@@ -58,8 +58,8 @@ const words: Record<Kind, string> = {
 }
 
 /**
- * The test of rows that an expression is. Throws `unknown_column`, and `invalid_query` for comparisons of values of
- * different types, which are never equal by accident.
+ * Returns the test of rows that an expression is. Throws `unknown_column`, and `invalid_query` for
+ * comparisons of values of different types, which are never equal by accident.
  */
 export function boundWhere({ text, expression }: Where, columns: readonly QueryColumn[]): RowTest {
   const names = columnsOf(expression)
@@ -83,7 +83,7 @@ export function boundWhere({ text, expression }: Where, columns: readonly QueryC
   }
 }
 
-/** The column of a name. Throws `unknown_column` with the name that was probably meant. */
+/** Returns the column of a name. Throws `unknown_column` with the name that was probably meant. */
 export function columnNamed<C extends { name: string }>(
   name: string,
   columns: readonly C[],
@@ -102,7 +102,7 @@ export function columnNamed<C extends { name: string }>(
   })
 }
 
-/** The name that was probably meant: a similar one, or one that begins so. */
+/** Returns the name that was probably meant: a similar one, or one that begins so. */
 function meantBy(name: string, names: readonly string[]): string | undefined {
   const start = name.toLowerCase()
   return closest(name, names) ?? names.find((one) => one.toLowerCase().startsWith(start))
@@ -197,7 +197,7 @@ class Binder {
     }
   }
 
-  /** An operand of `and`, `or` and `not`. */
+  /** Returns an operand of `and`, `or` and `not`. */
   private condition(one: Expression): Run {
     const { kind, run } = this.bind(one)
     if (kind === 'boolean' || kind === 'null') return run
@@ -234,7 +234,7 @@ class Binder {
     throw this.wrong(right.at, `${words[one.kind]} cannot be compared with ${words[other.kind]}`, hint)
   }
 
-  /** A text that is compared with dates. */
+  /** Returns a text that is compared with dates. */
   private moment({ constant }: Bound, one: Expression): Run {
     const bytes = typeof constant === 'string' ? Buffer.from(constant) : Buffer.alloc(0)
     // A day that is not in the calendar is no date.
@@ -294,14 +294,17 @@ function literal(value: number | bigint | string | boolean | null): Bound {
   return { kind, run: () => value, constant: value }
 }
 
-/** Whether a value is one of these, all of which are texts, or numbers. Unknown for values of another type. */
+/**
+ * Returns whether a value is one of these, all of which are texts, or numbers. Unknown for values of another
+ * type.
+ */
 function isAmong(value: Scalar, set: ReadonlySet<Scalar>, type: 'string' | 'number'): Scalar {
   if (set.has(value)) return true
   if (typeof value === type) return false
   return typeof value === 'bigint' && type === 'number' ? set.has(exactDouble(value) ?? null) : null
 }
 
-/** A whole number as a double, if it is one. */
+/** Returns a whole number as a double, if it is one. */
 function exactDouble(value: bigint): number | undefined {
   const double = Number(value)
   return BigInt(double) === value ? double : undefined

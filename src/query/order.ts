@@ -6,7 +6,7 @@ export interface SortKey {
   descending: boolean
 }
 
-/** A key as `parseSort` reads it. */
+/** Returns a key as `parseSort` reads it. */
 export function sortText({ name, descending }: SortKey): string {
   const isPlain = /^[^-+",\s](?:[^",]*[^",\s])?$/.test(name)
   return `${descending ? '-' : ''}${isPlain ? name : `"${name.replaceAll('"', '""')}"`}`
@@ -44,7 +44,7 @@ export function parseSort(text: string): SortKey[] {
   return keys
 }
 
-/** The parts between commas that are not in double quotes. */
+/** Returns the parts between commas that are not in double quotes. */
 function* itemsOf(text: string): Generator<string> {
   let from = 0
   let isQuoted = false

@@ -48,12 +48,12 @@ export function parseWhere(text: string): Where {
   return { text, expression: new Parser(text, tokensOf('where', text)).whole() }
 }
 
-/** The names of the columns that an expression reads, each once. */
+/** Returns the names of the columns that an expression reads, each once. */
 export function columnsOf(expression: Expression): string[] {
   return [...usesOf(expression).columns.keys()]
 }
 
-/** The text of an expression with other names of columns. */
+/** Returns the text of an expression with other names of columns. */
 export function renamedWhere(text: string, names: ReadonlyMap<string, string>): string {
   const columns = new Set<number>()
   const visit = (one: Expression): void => {
@@ -72,7 +72,10 @@ export function renamedWhere(text: string, names: ReadonlyMap<string, string>): 
   return written + text.slice(from)
 }
 
-/** The number of all parts of an expression, and the steps that it takes for each character of a column. */
+/**
+ * Returns the number of all parts of an expression, and the steps that it takes for each character of a
+ * column.
+ */
 export function usesOf(expression: Expression): { all: number; columns: ReadonlyMap<string, number> } {
   const columns = new Map<string, number>()
   let all = 0
@@ -129,7 +132,7 @@ class Parser {
     return badQuery('where', this.text, this.here.at, message, hint)
   }
 
-  /** Whether the next token is this word of the language; if so, it is read. */
+  /** Returns whether the next token is this word of the language; if so, it is read. */
   private takes(word: string): boolean {
     const { kind, text } = this.here
     const isIt = kind === 'word' && text.toLowerCase() === word
@@ -279,7 +282,7 @@ class Parser {
   }
 }
 
-/** The name of a column as an expression writes it. */
+/** Returns the name of a column as an expression writes it. */
 export function nameText(name: string): string {
   const isPlain = /^[\p{L}_][\p{L}\p{M}\p{N}_]*$/u.test(name) && !RESERVED.has(name.toLowerCase())
   return isPlain ? name : `"${name.replaceAll('"', '""')}"`
@@ -289,7 +292,7 @@ function negatedIf(isNot: boolean, of: Expression): Expression {
   return isNot ? { kind: 'not', of, at: of.at } : of
 }
 
-/** A number as it is compared: a whole number that a double cannot hold is exact. */
+/** Returns a number as it is compared: a whole number that a double cannot hold is exact. */
 export function numberOf(text: string): number | bigint {
   const value = Number(text)
   return Number.isSafeInteger(value) || !/^-?\d+$/.test(text) ? value : BigInt(text)

@@ -11,7 +11,7 @@ export interface Token {
   at: number
 }
 
-/** The error for an expression that cannot be read: names the place and shows what is there. */
+/** Returns the error for an expression that cannot be read: names the place and shows what is there. */
 export function badQuery(field: string, given: string, at: number, message: string, hint?: string): Problem {
   const near = given.slice(at, at + 30)
   const place = near.trim() === '' ? 'at the end' : `at character ${at + 1}, near ${JSON.stringify(near)}`
@@ -24,7 +24,7 @@ const WORD = /[\p{L}_][\p{L}\p{M}\p{N}_]*/uy
 const SIGN = /<=|>=|<>|!=|==|[=<>+\-*/%(),]/y
 const QUOTED = { "'": /'((?:[^']|'')*)'/y, '"': /"((?:[^"]|"")*)"/y, '`': /`((?:[^`]|``)*)`/y } as const
 
-/** The words, numbers and signs of an expression. Throws `invalid_query`. */
+/** Returns the words, numbers and signs of an expression. Throws `invalid_query`. */
 export function tokensOf(field: string, given: string): Token[] {
   if (given.length > MAX_CHARACTERS)
     throw new Problem(

@@ -97,7 +97,7 @@ function tooMany(count: number, most: number, source: string): Problem {
   )
 }
 
-/** The files of a ZIP archive. All entries are checked before any is unpacked. */
+/** Returns the files of a ZIP archive. All entries are checked before any is unpacked. */
 export async function zipMembers(
   spooled: Spooled,
   limits: ArchiveLimits,
@@ -189,7 +189,7 @@ async function* rangeOf({ handle }: Spooled, start: number, end: number): AsyncG
   }
 }
 
-/** The bytes of an entry. Throws at the end if they do not have its checksum. */
+/** Returns the bytes of an entry. Throws at the end if they do not have its checksum. */
 async function* checked(bytes: Bytes, { crc32: expected }: Entry): AsyncGenerator<Uint8Array> {
   let sum = 0
   for await (const chunk of bytes) {
@@ -207,7 +207,7 @@ async function* orDamaged(bytes: Bytes, damaged: (error: unknown) => Problem): A
   }
 }
 
-/** The files of a TAR archive, in order. Each must be read before the next is requested. */
+/** Returns the files of a TAR archive, in order. Each must be read before the next is requested. */
 export async function* tarMembers(
   bytes: Bytes,
   limits: ArchiveLimits,

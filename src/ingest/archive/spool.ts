@@ -55,7 +55,7 @@ function notWritable(error: NodeJS.ErrnoException): Error {
   )
 }
 
-/** The bytes of a temporary file from its beginning. */
+/** Returns the bytes of a temporary file from its beginning. */
 export async function* chunksOf({ handle, size }: Spooled): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < size; ) {
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(64 * 1024), 0, 64 * 1024, at)

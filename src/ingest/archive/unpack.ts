@@ -12,7 +12,7 @@ const HARMLESS_BYTES = 16 * 1024 * 1024
 
 type Ratio = Pick<Limits, 'compression_ratio'>
 
-/** Whether the compression ratio is that of an archive bomb. Sizes in bytes. */
+/** Returns whether the compression ratio is that of an archive bomb. Sizes in bytes. */
 export function isBomb(unpacked: number, packed: number, { compression_ratio }: Ratio): boolean {
   return unpacked > HARMLESS_BYTES && unpacked > packed * compression_ratio
 }

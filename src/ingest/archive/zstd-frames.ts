@@ -12,8 +12,9 @@ export class Truncated extends Error {}
 export class NoFrame extends Error {}
 
 /**
- * The frames of a zstd stream (RFC 8878), without skippable ones, in pieces that end where their frame ends: the
- * decompressor of Node.js ignores what follows a frame in the same piece, and does not report a truncated one.
+ * Returns the frames of a zstd stream (RFC 8878), without skippable ones, in pieces that end where their
+ * frame ends: the decompressor of Node.js ignores what follows a frame in the same piece, and does not report
+ * a truncated one.
  */
 export async function* zstdFrames(bytes: Bytes): AsyncGenerator<Uint8Array> {
   const input = new Reader(bytes)
@@ -36,7 +37,7 @@ export async function* zstdFrames(bytes: Bytes): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** A frame, after its magic number. */
+/** Returns a frame, after its magic number. */
 async function* frame(input: Reader): AsyncGenerator<Uint8Array> {
   const flags = await input.exactly(1)
   const [flag] = flags
@@ -75,7 +76,7 @@ class Reader {
     this.source = bytes[Symbol.asyncIterator]()
   }
 
-  /** The next bytes: fewer at the end. */
+  /** Returns the next bytes: fewer at the end. */
   async take(size: number): Promise<Buffer> {
     const pieces: Buffer[] = []
     let missing = size
@@ -93,7 +94,7 @@ class Reader {
     return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)
   }
 
-  /** The next bytes. Throws `Truncated` if there are fewer. */
+  /** Returns the next bytes. Throws `Truncated` if there are fewer. */
   async exactly(size: number): Promise<Buffer> {
     const bytes = await this.take(size)
     if (bytes.length < size) throw new Truncated()

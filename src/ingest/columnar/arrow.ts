@@ -146,7 +146,7 @@ function columnType(type: DataType): { type: ColumnType; toText: ToText } {
   }
 }
 
-/** A date or time as text, by its type. */
+/** Returns a date or time as text, by its type. */
 function momentOf(type: DataType): (value: unknown) => string {
   if (type.typeId === Type.Date) return (value) => dayText(Math.floor(Number(value) / DAY_MS))
   if (type.typeId === Type.Time) {

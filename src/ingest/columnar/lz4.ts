@@ -16,7 +16,7 @@ const STORED = 0x80000000
 
 const damaged = (): Refused => new Refused('the file is damaged: its LZ4 data cannot be unpacked')
 
-/** The content of one or more frames. `most`: bytes that it may have. */
+/** Returns the content of one or more frames. `most`: bytes that it may have. */
 export function unpackLz4(data: Uint8Array, most: number): Uint8Array {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
   const out = new Output(Math.min(most, Math.max(1024, data.length * 4)), most)
@@ -52,7 +52,7 @@ function frame(data: Uint8Array, view: DataView, start: number, out: Output): nu
 /** Sequences of literals, and of copies of what came before. */
 function unpackBlock(block: Uint8Array, out: Output): void {
   let at = 0
-  /** A length that continues in further bytes as long as they are 255. */
+  /** Returns a length that continues in further bytes as long as they are 255. */
   const lengthOf = (nibble: number): number => {
     let length = nibble
     if (nibble < 15) return length

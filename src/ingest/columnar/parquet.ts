@@ -295,7 +295,7 @@ function isUtc(logical: SchemaTree['element']['logical_type']): boolean {
   return (logical?.type === 'TIMESTAMP' || logical?.type === 'TIME') && logical.isAdjustedToUTC
 }
 
-/** A value of a type that JSON does not have, by its field. */
+/** Returns a value of a type that JSON does not have, by its field. */
 function plainLeaf(element: SchemaTree['element']): (value: never) => unknown {
   const { type, converted_type: converted, logical_type: logical, scale = 0 } = element
   const zone = isUtc(logical) ? 'Z' : ''
@@ -313,7 +313,7 @@ function plainLeaf(element: SchemaTree['element']): (value: never) => unknown {
   return zone === '' ? (value) => value : (value) => `${value}${zone}`
 }
 
-/** How many of the unit of a time of day a second has; undefined for other types. */
+/** Returns how many of the unit of a time of day a second has; undefined for other types. */
 function timeUnit(
   logical: { type: string; unit?: string } | undefined,
   converted: string | undefined,
@@ -324,7 +324,9 @@ function timeUnit(
   return logical.unit === 'MILLIS' ? 1000n : logical.unit === 'MICROS' ? 1_000_000n : 1_000_000_000n
 }
 
-/** Whether all integers of a column are exact as doubles, by the statistics that the file has of them. */
+/**
+ * Returns whether all integers of a column are exact as doubles, by the statistics that the file has of them.
+ */
 function isSafe(name: string, { row_groups }: FileMetaData): boolean {
   return row_groups.every(({ columns }) => {
     const chunk = columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === name)?.meta_data

@@ -119,7 +119,7 @@ export async function ingestColumnar(
   }
 }
 
-/** The memory that a process has in use, in bytes; 0 where the system does not say. */
+/** Returns the memory that a process has in use, in bytes; 0 where the system does not say. */
 function residentBytes(pid: number | undefined): number {
   try {
     return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4096
@@ -218,7 +218,7 @@ function damaged(source: string): Problem {
   return badData(source, {}, 'the file is damaged: its columns have different numbers of rows')
 }
 
-/** The names of columns: not empty, unique and valid, as in all grids. */
+/** Returns the names of columns: not empty, unique and valid, as in all grids. */
 function namesOf(columns: readonly { name: unknown }[], limits: Limits, source: string): string[] {
   const used = new Set<string>()
   return columns.map(({ name }, k) => {

@@ -17,7 +17,7 @@ export const numberText: ToText = (value, lost) => {
   return 'null'
 }
 
-/** The shortest number that is the same in single precision: 0.1, not 0.10000000149011612. */
+/** Returns the shortest number that is the same in single precision: 0.1, not 0.10000000149011612. */
 export const singleText: ToText = (value, lost) => {
   if (typeof value !== 'number' || !Number.isFinite(value) || Number.isInteger(value))
     return numberText(value, lost)
@@ -47,7 +47,7 @@ function scaledText(unscaled: bigint, scale: number): string {
   return `${unscaled < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
 }
 
-/** A big-endian integer in two's complement. */
+/** Returns a big-endian integer in two's complement. */
 function bigEndian(bytes: Uint8Array): bigint {
   if (bytes.length === 0) return 0n
   const whole = BigInt(`0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`)
@@ -88,14 +88,16 @@ function bytesText(value: Uint8Array): string {
   )
 }
 
-/** A decimal inside a nested value: a number if it is exact as one, otherwise a text with all digits. */
+/**
+ * Returns a decimal inside a nested value: a number if it is exact as one, otherwise a text with all digits.
+ */
 export function plainDecimal(value: unknown, scale: number): number | string {
   const text = decimalText(scale, false)(value, { infinite: 0 })
   const short = text.includes('.') ? text.replace(/\.?0+$/, '') : text
   return String(Number(short)) === short ? Number(short) : text
 }
 
-/** A number of single precision inside a nested value: the shortest one that is the same. */
+/** Returns a number of single precision inside a nested value: the shortest one that is the same. */
 export function plainSingle(value: unknown): unknown {
   return Number.isFinite(value) ? Number(singleText(value, { infinite: 0 })) : value
 }
@@ -111,7 +113,7 @@ const CYCLE_DAYS = 146_097
 const CYCLE_YEARS = 400
 const MAX_DAYS = 100_000_000
 
-/** A day of the calendar, by days since 1970: `2024-01-31`, `+012024-01-31` beyond the year 9999. */
+/** Returns a day of the calendar, by days since 1970: `2024-01-31`, `+012024-01-31` beyond the year 9999. */
 export function dayText(days: number): string {
   const cycles = Math.abs(days) > MAX_DAYS ? Math.trunc(days / CYCLE_DAYS) : 0
   const iso = new Date((days - cycles * CYCLE_DAYS) * DAY_MS).toISOString().split('T')[0]
@@ -120,7 +122,7 @@ export function dayText(days: number): string {
   return `${year < 0 ? '-' : '+'}${String(Math.abs(year)).padStart(6, '0')}${iso.slice(-6)}`
 }
 
-/** A time since the epoch, in units of which a second has `perSecond`: `2024-01-31 10:00:00.5`. */
+/** Returns a time since the epoch, in units of which a second has `perSecond`: `2024-01-31 10:00:00.5`. */
 export function timestampText(value: bigint, perSecond: bigint): string {
   const nanos = value * (1_000_000_000n / perSecond)
   const days = nanos / NANOS_PER_DAY - (nanos % NANOS_PER_DAY < 0n ? 1n : 0n)
@@ -130,7 +132,7 @@ export function timestampText(value: bigint, perSecond: bigint): string {
 const JULIAN_DAY_OF_1970 = 2_440_588n
 const MICROS_PER_DAY = 86_400_000_000n
 
-/** An INT96: nanoseconds of a day, and its number in the Julian calendar. */
+/** Returns an INT96: nanoseconds of a day, and its number in the Julian calendar. */
 export function int96Text(bytes: Uint8Array): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const nanos = view.getBigInt64(0, true)
@@ -140,12 +142,15 @@ export function int96Text(bytes: Uint8Array): string {
   return timestampText(micros * 1000n + (nanos % 1000n), 1_000_000_000n)
 }
 
-/** A time of day, in units of which a second has `perSecond`: `10:00:00.000001`. */
+/** Returns a time of day, in units of which a second has `perSecond`: `10:00:00.000001`. */
 export function timeText(value: bigint, perSecond: bigint): string {
   return clock(value * (1_000_000_000n / perSecond))
 }
 
-/** The time of day after so many nanoseconds, with as many digits as it needs. A damaged one can be negative. */
+/**
+ * Returns the time of day after so many nanoseconds, with as many digits as it needs. A damaged one can be
+ * negative.
+ */
 function clock(nanos: bigint): string {
   if (nanos < 0n) return `-${clock(-nanos)}`
   const seconds = Number(nanos / 1_000_000_000n)

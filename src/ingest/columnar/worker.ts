@@ -55,7 +55,7 @@ async function run(): Promise<void> {
   send({ end: true, warnings })
 }
 
-/** The JSON text of values from `from` on, separated by commas. */
+/** Returns the JSON text of values from `from` on, separated by commas. */
 function textOf(
   values: ArrayLike<unknown>,
   from: number,

@@ -35,7 +35,7 @@ const MAX_TOTALS = 20
 /** Rows among which totals are looked for: people add them to short tables. */
 const MAX_TOTALED_ROWS = 10_000
 
-/** The cells of a header that can be repeated further down. */
+/** Returns the cells of a header that can be repeated further down. */
 export function headerOf({ repeated }: Dialect): Buffer[] | undefined {
   return repeated?.map((cell) => Buffer.from(cell))
 }
@@ -129,7 +129,7 @@ export class DelimitedTable {
     }
   }
 
-  /** The first of rows [from, to) after which slices end; −1 if there is none. */
+  /** Returns the first of rows [from, to) after which slices end; −1 if there is none. */
   private cut(buf: Buffer, from: number, to: number): number {
     const { ends, kernel, keys, tokenizer } = this
     if (kernel && this.plainRows?.plain) {
@@ -319,7 +319,10 @@ function linesOf(values: readonly { line: number; text: string }[]): string {
   return `${values.length} lines (first: line ${first.line}: ${quoted(first.text)})`
 }
 
-/** Whether values can be read in two ways: with --decimal , a point can separate thousands, or be another decimal point. */
+/**
+ * Returns whether values can be read in two ways: with --decimal , a point can separate thousands, or be
+ * another decimal point.
+ */
 function isUndecided(
   { profile }: Pick<Dialect, 'profile'>,
   { numbers }: DelimitedOptions,
@@ -357,7 +360,7 @@ function numberWarnings(
     if (style.decimal !== ',' || style.thousands !== '.' || k < 0) return ''
     return ` (this also reads ${names[k]} ${grouped[k]} as ${grouped[k]!.replaceAll('.', '')})`
   }
-  /** The language that writes numbers so, if it reads no other column in another way. */
+  /** Returns the language that writes numbers so, if it reads no other column in another way. */
   const localeOf = (style: NumberStyle): string =>
     style.decimal === ',' && style.thousands !== ' ' && points({ decimal: ',', thousands: '.' }) === ''
       ? ' (or --locale de)'
@@ -439,7 +442,10 @@ const FEW_VALUES = 3
 /** Texts that are written as days are, such as `32.12.2024`. */
 const AS_DAYS = /^\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?!\d)/
 
-/** The first text of a column; of one whose first texts are dates or booleans, also the first that is neither. */
+/**
+ * Returns the first text of a column; of one whose first texts are dates or booleans, also the first that is
+ * neither.
+ */
 function firstValues(
   { texts, brokenLine }: ColumnBuilder,
   { line, text }: { line: number; text: string },
@@ -513,14 +519,14 @@ function refuseSecondTable(
   }
 }
 
-/** Whether a text looks like a missing value. */
+/** Returns whether a text looks like a missing value. */
 function isMissing(text: string): boolean {
   return /^(n\/?a|n\.a\.|nan|\(?null\)?|none|nil|missing|unknown|tbd|[-+]?inf(inity)?|#[a-z/0]+[!?]?|-+|\?+|\*+|\.+|…|\.\.\.)$/i.test(
     text,
   )
 }
 
-/** A hint to use `--null`, if a text among numbers looks like a missing value. */
+/** Returns a hint to use `--null`, if a text among numbers looks like a missing value. */
 function missing(text: string): string {
   return isMissing(text)
     ? ` (if that is a missing value: --null ${/^[\w/.-]+$/.test(text) ? text : JSON.stringify(text)})`

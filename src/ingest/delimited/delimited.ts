@@ -46,7 +46,10 @@ export async function ingestDelimited(
   }
 }
 
-/** The text without its last lines. Empty lines at the end go too, and do not count. A line ends with LF, CR or both. */
+/**
+ * Returns the text without its last lines. Empty lines at the end go too, and do not count. A line ends with
+ * LF, CR or both.
+ */
 async function* withoutLastLines(
   text: Bytes,
   { skipLast: count = 0, sheetName }: DelimitedOptions,
@@ -123,7 +126,7 @@ async function* withoutLastLines(
     )
 }
 
-/** The start of the text, long enough to detect the dialect. */
+/** Returns the start of the text, long enough to detect the dialect. */
 async function sample(
   text: Bytes,
   maxRecord: number,
@@ -145,7 +148,7 @@ function hasLine(head: Buffer): boolean {
   return first >= 0 ? head.indexOf(0x0a, first + 1) >= 0 : head.includes(0x0d)
 }
 
-/** A kernel, if one can read the rows. */
+/** Returns a kernel, if one can read the rows. */
 function kernelFor(dialect: Dialect, options: DelimitedOptions, isLarge: boolean): Kernel | undefined {
   if (!hasPlainRows(dialect)) return undefined
   const kernel = Kernel.acquire(isLarge)
@@ -163,7 +166,7 @@ function kernelFor(dialect: Dialect, options: DelimitedOptions, isLarge: boolean
   return fits ? kernel : undefined
 }
 
-/** The offset of the last byte of the first line end in a piece; −1 if there is none. */
+/** Returns the offset of the last byte of the first line end in a piece; −1 if there is none. */
 function lineEnd(piece: Uint8Array, crEnds: boolean): number {
   const lf = piece.indexOf(0x0a)
   const cr = crEnds ? piece.indexOf(0x0d) : -1

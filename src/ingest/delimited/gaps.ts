@@ -6,13 +6,13 @@ const HARMLESS_CELLS = 4_000_000
 /** Maximum number of cells per filled cell in larger tables. */
 const CELLS_PER_VALUE = 100
 
-/** Whether a table is large and nearly empty. */
+/** Returns whether a table is large and nearly empty. */
 export function isSparse(rows: number, columns: number, values: number): boolean {
   const cells = rows * columns
   return cells > HARMLESS_CELLS && cells > values * CELLS_PER_VALUE
 }
 
-/** The error for a sparse table: a few bytes of input must not create a huge table of empty cells. */
+/** Returns the error for a sparse table: a few bytes of input must not create a huge table of empty cells. */
 export function sparse(source: string, rows: number, columns: number, hint: string): Problem {
   return badData(
     source,

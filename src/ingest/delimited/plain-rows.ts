@@ -7,7 +7,7 @@ const FEW_ROWS = 16
 /** Plain rows after which others count as rare again. */
 const MANY_ROWS = 200
 
-/** Whether a kernel can read rows of a dialect. */
+/** Returns whether a kernel can read rows of a dialect. */
 export function hasPlainRows({ crOnly, skipSpace, collapse, escape: escaper, closed }: Dialect): boolean {
   return !crOnly && !skipSpace && !collapse && escaper === '' && !closed
 }

@@ -26,13 +26,13 @@ function isFooter(line: string): boolean {
   return line.length <= MAX_FOOTER && FOOTER.test(line.trim())
 }
 
-/** Whether a line is a border or a rule of a table. */
+/** Returns whether a line is a border or a rule of a table. */
 function isBorder(line: string): boolean {
   const drawn = line.trim()
   return drawn !== '' && CORNERS.includes(drawn[0]) && LINE.test(drawn) && /[-=─━═]/.test(drawn)
 }
 
-/** Whether a line is the rule below the header of a Markdown table: `|---|:-:|`. */
+/** Returns whether a line is the rule below the header of a Markdown table: `|---|:-:|`. */
 function isMarkdownRule(line: string): boolean {
   if (!line.includes('|') || !line.includes('-')) return false
   const cells = line.trim().replace(/^\|/, '').replace(/\|$/, '').split('|')
@@ -45,15 +45,18 @@ interface Printed {
   /** Line of the header, from 0. */
   header: number
   cells(line: string): string[] | undefined
-  /** Whether a line that has no cells, below a row, is the rest of a value. */
+  /** Returns whether a line that has no cells, below a row, is the rest of a value. */
   isStray?(line: string): boolean
-  /** Whether a value of the row goes on in the next line. */
+  /** Returns whether a value of the row goes on in the next line. */
   continues?(line: string): boolean
-  /** Whether the table ends with this line. */
+  /** Returns whether the table ends with this line. */
   ends?(line: string): boolean
 }
 
-/** A text that is printed as a table: as CSV, with the options that read it. Undefined for other texts. */
+/**
+ * Returns a text that is printed as a table: as CSV, with the options that read it. Undefined for other
+ * texts.
+ */
 export function unprinted(
   text: Bytes,
   head: Buffer,
@@ -181,7 +184,10 @@ function quoted(cell: string): string {
 /** Delimiters that are more than one byte. */
 const LONG_DELIMITERS = ['~|~', '|~|', '^|^', '||', '::', '@@', '##', '§', '¦', '\t\t']
 
-/** Whether all lines have the same number of a long delimiter, and the header has none of its parts besides. */
+/**
+ * Returns whether all lines have the same number of a long delimiter, and the header has none of its parts
+ * besides.
+ */
 function isDelimiter(delimiter: string, lines: readonly string[]): boolean {
   const filled = lines.filter((line) => line.trim() !== '')
   if (filled.length < 2 || !filled[0].includes(delimiter)) return false
@@ -207,7 +213,10 @@ function unquotedLine(line: string): string {
   return QUOTED_LINE.test(line) ? line.slice(1, -1).replaceAll('""', '"') : line
 }
 
-/** Whether each line is one quoted cell that holds a row: the same number of delimiters outside of quotes. */
+/**
+ * Returns whether each line is one quoted cell that holds a row: the same number of delimiters outside of
+ * quotes.
+ */
 function areQuotedWhole(lines: readonly string[]): boolean {
   const filled = lines.filter((line) => line.trim() !== '')
   if (filled.length < 2 || !filled.every((line) => line.length < MAX_QUOTED && QUOTED_LINE.test(line)))
@@ -230,7 +239,7 @@ function areQuotedWhole(lines: readonly string[]): boolean {
 
 const MAX_QUOTED = 8192
 
-/** The cells between the bars of a line. */
+/** Returns the cells between the bars of a line. */
 function between(line: string): string[] | undefined {
   const inner = line
     .trim()
@@ -239,7 +248,7 @@ function between(line: string): string[] | undefined {
   return inner.split(BAR).map((cell) => cell.trim())
 }
 
-/** Whether a value has a line end, which `psql` prints as a plus in place of the blank after it. */
+/** Returns whether a value has a line end, which `psql` prints as a plus in place of the blank after it. */
 function goesOn(cells: readonly string[], widths: readonly number[]): boolean {
   return (
     cells.length === widths.length && cells.some((cell, k) => cell.length === widths[k] && cell.endsWith('+'))

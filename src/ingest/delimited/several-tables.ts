@@ -15,7 +15,10 @@ export interface TablePart {
   title: string | undefined
 }
 
-/** Whether a text has a blank row above a line, as between tables with titles. Delimiters alone are blank. */
+/**
+ * Returns whether a text has a blank row above a line, as between tables with titles. Delimiters alone are
+ * blank.
+ */
 export function hasBlankRows(text: Buffer): boolean {
   return /\n[,;|\t "]*\r?\n[^\r\n]*[^\r\n,;|\t "]/.test(text.toString('latin1'))
 }
@@ -38,10 +41,11 @@ const MAX_TITLE_CHARACTERS = 80
 const MAX_LINES = 20
 
 /**
- * The tables of a text in which one follows another. A table begins with a row of another width than the rows above:
- * distinct names, above at least two rows of its own width, one of which holds a value that is no name. It also begins
- * below a blank row and a title, a row with one cell, with distinct names above a row of its width; two columns of words need two rows.
- * And it begins below a blank row with a header like that of the table above. One part if there is one table.
+ * Returns the tables of a text in which one follows another. A table begins with a row of another width than
+ * the rows above: distinct names, above at least two rows of its own width, one of which holds a value that
+ * is no name. It also begins below a blank row and a title, a row with one cell, with distinct names above a
+ * row of its width; two columns of words need two rows. And it begins below a blank row with a header like
+ * that of the table above. One part if there is one table.
  */
 export async function tablesIn(given: Buffer, options: DelimitedOptions): Promise<TablePart[]> {
   const pieces: Uint8Array[] = []
@@ -152,7 +156,7 @@ function titleOf(rows: Rows, k: number, isKnown: boolean): Row | undefined {
     : undefined
 }
 
-/** The width of the last row above row `k` with more than one cell. */
+/** Returns the width of the last row above row `k` with more than one cell. */
 function widthAbove(rows: readonly Row[], k: number): number {
   for (let at = k - 1; at >= 0; at--) if (rows[at].filled.length > 1) return rows[at].cells.length
   return 0
@@ -161,7 +165,7 @@ function widthAbove(rows: readonly Row[], k: number): number {
 const YEAR = /^(1[5-9]|20)\d\d$/
 const DAY = /^\d{1,4}([-./])\d{1,2}\1\d{1,4}$/
 
-/** Whether numbers are years in a row, forwards or backwards. */
+/** Returns whether numbers are years in a row, forwards or backwards. */
 function areYears(cells: readonly string[]): boolean {
   const step = Number(cells[1]) - Number(cells[0])
   return (
@@ -172,8 +176,9 @@ function areYears(cells: readonly string[]): boolean {
 }
 
 /**
- * Whether row `k` is the header of a table like the one above: a name of its own, and over the other columns the names of
- * that table, which is known to have a header, or years and days, of which no other row has as many.
+ * Returns whether row `k` is the header of a table like the one above: a name of its own, and over the other
+ * columns the names of that table, which is known to have a header, or years and days, of which no other row
+ * has as many.
  */
 function isHeaderLike(rows: Rows, k: number, header: Row, isSure: boolean): boolean {
   const { all } = rows
@@ -197,7 +202,7 @@ function isTime(cell: string): boolean {
   return YEAR.test(cell) || DAY.test(cell)
 }
 
-/** Whether a column of names has values below that are no names. */
+/** Returns whether a column of names has values below that are no names. */
 function isHeaderOfFew(rows: readonly Row[], k: number): boolean {
   const { cells } = rows[k]
   const below = rows.slice(k + 1, k + 1 + ROWS_BELOW).filter((row) => row.cells.length === cells.length)
@@ -209,7 +214,7 @@ function isHeaderOfFew(rows: readonly Row[], k: number): boolean {
   )
 }
 
-/** The first lines of a text: a header and a few rows. */
+/** Returns the first lines of a text: a header and a few rows. */
 function firstLines(text: Buffer): Buffer {
   let end = 0
   for (let lines = 0; lines < FIRST_LINES && end < text.length; lines++) {
@@ -234,7 +239,7 @@ function isName(cell: string): boolean {
   return cell.length < 100 && /[A-Za-z_\u0080-\u00ff]/.test(cell) && !/^\s*[-+]?[\d.,]+\s*$/.test(cell)
 }
 
-/** The rows of a text. Quotes hide delimiters and line ends. */
+/** Returns the rows of a text. Quotes hide delimiters and line ends. */
 function rowsOf(text: string, delimiter: string): Row[] {
   const rows: Row[] = []
   let line = 1

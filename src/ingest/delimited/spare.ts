@@ -7,8 +7,8 @@ interface Cells {
 }
 
 /**
- * A row with one cell too many, without one of its empty cells, if that leaves exactly one possible row: with a
- * value wherever all other rows have one, and with numbers where they have numbers.
+ * Returns a row with one cell too many, without one of its empty cells, if that leaves exactly one possible
+ * row: with a value wherever all other rows have one, and with numbers where they have numbers.
  */
 export function withoutSpare(
   buf: Uint8Array,

@@ -124,7 +124,7 @@ export class Tokenizer {
     this.lines = arrays?.lines ?? new Int32Array(this.maxRows)
   }
 
-  /** Whether the next row follows a row of the table, and no part of it has been scanned. */
+  /** Returns whether the next row follows a row of the table, and no part of it has been scanned. */
   get isBetweenRows(): boolean {
     return this.blankRows === 0 && !this.gap && this.halted === undefined
   }
@@ -343,7 +343,7 @@ export class Tokenizer {
     return rest
   }
 
-  /** Whether a row, which is not the header itself, has the texts of the header. */
+  /** Returns whether a row, which is not the header itself, has the texts of the header. */
   private isHeader(buf: Uint8Array, rows: number): boolean {
     if (this.given + rows < this.headerRows) return false
     const { starts, ends, width, header } = this
@@ -358,8 +358,8 @@ export class Tokenizer {
   }
 
   /**
-   * Whether a row below a blank line is a text without the values that all other rows have: a line without delimiters,
-   * or the text of a note in the first cell, or a sentence with commas.
+   * Returns whether a row below a blank line is a text without the values that all other rows have: a line
+   * without delimiters, or the text of a note in the first cell, or a sentence with commas.
    */
   private isNote(buf: Uint8Array, first: number, cells: number): boolean {
     const { starts, ends, width } = this
@@ -381,8 +381,8 @@ export class Tokenizer {
   }
 
   /**
-   * Whether a line of one cell is a note below the last row: `Source: …`. It, and all lines that follow to the end of
-   * the buffer, have no delimiter, where other rows have values.
+   * Returns whether a line of one cell is a note below the last row: `Source: …`. It, and all lines that
+   * follow to the end of the buffer, have no delimiter, where other rows have values.
    */
   private mayEndTable(buf: Uint8Array, row: number, end: number, to: number): boolean {
     const { filled } = this.dialect.profile
@@ -392,7 +392,7 @@ export class Tokenizer {
     return next < 0 || next >= to
   }
 
-  /** Whether a cell has nothing but white space. */
+  /** Returns whether a cell has nothing but white space. */
   private isBlank(buf: Uint8Array, at: number): boolean {
     if (this.ends[at] & QUOTED) return false
     for (let i = this.starts[at]; i < this.ends[at] >> 2; i++)
@@ -400,7 +400,7 @@ export class Tokenizer {
     return true
   }
 
-  /** Whether all cells of a row are empty. */
+  /** Returns whether all cells of a row are empty. */
   private isEmpty(first: number, cells: number): boolean {
     const { starts, ends, width } = this
     for (let k = first; k < first + Math.min(cells, width); k++) if (ends[k] !== starts[k] << 2) return false
@@ -418,8 +418,8 @@ export class Tokenizer {
   }
 
   /**
-   * Whether a row of the wrong length may have another reading. A short one has cells that are missing, unless a
-   * quoted cell of it has swallowed the next record.
+   * Returns whether a row of the wrong length may have another reading. A short one has cells that are
+   * missing, unless a quoted cell of it has swallowed the next record.
    */
   private mayMend(
     buf: Uint8Array,
@@ -590,7 +590,7 @@ export class Tokenizer {
     return true
   }
 
-  /** Whether a full row has an empty cell. */
+  /** Returns whether a full row has an empty cell. */
   private hasEmpty(first: number): boolean {
     for (let k = first; k < first + this.width; k++) if (this.ends[k] === this.starts[k] << 2) return true
     return false
@@ -603,12 +603,12 @@ export class Tokenizer {
     return k
   }
 
-  /** Whether the last row ended inside a long quoted cell. Scanning resumes inside it. */
+  /** Returns whether the last row ended inside a long quoted cell. Scanning resumes inside it. */
   get inLongCell(): boolean {
     return this.halted !== undefined && this.halted.at > 2 * this.halted.open
   }
 
-  /** The offset of the closing quote, HALTED or MALFORMED. Sets `newlines` and `flags`. */
+  /** Returns the offset of the closing quote, HALTED or MALFORMED. Sets `newlines` and `flags`. */
   private findClosingQuote(
     buf: Uint8Array,
     row: number,

@@ -84,7 +84,7 @@ function writtenAt(locale: string): { numbers: NumberStyle; dates: GivenType } {
   }
 }
 
-/** An ASCII character; empty for `none`. */
+/** Returns an ASCII character; empty for `none`. */
 function character(field: string, given: string | undefined): string | undefined {
   if (given === undefined || given === '' || given === 'none') return given && ''
   if (given.length === 1 && given.charCodeAt(0) < 0x80 && !/[\r\n]/.test(given)) return given

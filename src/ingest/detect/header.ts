@@ -36,13 +36,13 @@ const PATTERNS = [
   /^[A-Za-z][\w .-]{0,30}(: |=)\S/,
 ]
 
-/** Whether a cell is a number, date or time. */
+/** Returns whether a cell is a number, date or time. */
 export function isDatum(cell: string): boolean {
   const kind = kindOf(cell)
   return kind === 'number' || kind === 'date' || MISSING.test(cell.trim())
 }
 
-/** The predominant kind of values in a column, ignoring missing values. */
+/** Returns the predominant kind of values in a column, ignoring missing values. */
 function columnKind(rows: string[][], column: number): Kind {
   const counts = { empty: 0, number: 0, date: 0, pattern: 0, text: 0 }
   let filled = 0
@@ -100,9 +100,9 @@ export function countHeaderRows(table: string[][]): number {
 }
 
 /**
- * Whether the second row has the names that the first one lacks: of the answers to a question in surveys, or of years.
- * It has texts or years only: one wherever the first row is empty, and where the name to the left of that is, and none
- * in the first column, which all other rows fill.
+ * Returns whether the second row has the names that the first one lacks: of the answers to a question in
+ * surveys, or of years. It has texts or years only: one wherever the first row is empty, and where the name
+ * to the left of that is, and none in the first column, which all other rows fill.
  */
 function isSpread(first: string[], second: string[], data: string[][]): boolean {
   if (second.length !== first.length || isEmpty(first[0]) || !isEmpty(second[0])) return false
@@ -143,7 +143,7 @@ function isHeader(first: string[], data: string[][]): boolean {
   return forHeader > 0 || repeated === 0 || repeated === first.filter((cell) => !isEmpty(cell)).length
 }
 
-/** Whether one name is a year, over numbers that are none, and all others are texts. */
+/** Returns whether one name is a year, over numbers that are none, and all others are texts. */
 function isYear(first: string[], data: string[][]): boolean {
   const at = first.findIndex((cell) => kindOf(cell) === 'number')
   const isYearly = (cell: string | undefined): boolean => /^(1[5-9]|20)\d\d$/.test((cell ?? '').trim())
@@ -158,8 +158,8 @@ function isYear(first: string[], data: string[][]): boolean {
 }
 
 /**
- * Whether numbers in even steps (1990, 1991, 1992) are column names over other numbers. Two years are enough;
- * other numbers need three and a word next to them, and not every row may look like that.
+ * Returns whether numbers in even steps (1990, 1991, 1992) are column names over other numbers. Two years are
+ * enough; other numbers need three and a word next to them, and not every row may look like that.
  */
 function isSequence(first: string[], data: string[][]): boolean {
   const steps = (cells: string[]): number[] | undefined => {
@@ -197,8 +197,8 @@ function isSequence(first: string[], data: string[][]): boolean {
 }
 
 /**
- * Whether two rows below the names hold units and the like, as loggers write them: texts over numbers and dates alone,
- * of which one would be a second header by itself.
+ * Returns whether two rows below the names hold units and the like, as loggers write them: texts over numbers
+ * and dates alone, of which one would be a second header by itself.
  */
 function areTwoOfUnits(first: string[], rows: [string[], string[]], data: string[][]): boolean {
   const kinds = first.map((_, k) => columnKind(data, k))
@@ -214,8 +214,9 @@ function areTwoOfUnits(first: string[], rows: [string[], string[]], data: string
 }
 
 /**
- * Whether the second row is a header too (units or a second level of names): text over every numeric column,
- * and a sign that it is not data: brackets, empty cells over the text columns, or no text columns at all.
+ * Returns whether the second row is a header too (units or a second level of names): text over every numeric
+ * column, and a sign that it is not data: brackets, empty cells over the text columns, or no text columns at
+ * all.
  */
 function isSecondHeader(first: string[], second: string[], data: string[][]): boolean {
   if (second.length !== first.length || data.length < 2) return false

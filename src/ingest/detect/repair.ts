@@ -55,8 +55,8 @@ export type RecordStyle = Pick<Dialect, 'skipSpace' | 'crOnly'> & {
 }
 
 /**
- * The cheapest reading of the record at buf[row] that has exactly `wanted` cells; undefined if there is none, or more
- * than one at its cost. The table has `width` columns. buf[to) must be a line end.
+ * Returns the cheapest reading of the record at buf[row] that has exactly `wanted` cells; undefined if there
+ * is none, or more than one at its cost. The table has `width` columns. buf[to) must be a line end.
  */
 export function repair(
   buf: Uint8Array,
@@ -132,7 +132,10 @@ export function repair(
     else if (total === known.cost) known.ways = 2
   }
 
-  /** The end of a cell in which pairs of quotes hide delimiters and line ends, and how many lines these are. */
+  /**
+   * Returns the end of a cell in which pairs of quotes hide delimiters and line ends, and how many lines
+   * these are.
+   */
   const hiding = (start: number): { stop: number; lines: number } | undefined => {
     let inside = false
     let lines = 0
@@ -229,8 +232,8 @@ export function repair(
 const RECORD_BYTES = 8 * 1024
 
 /**
- * The cells and quotes of a record that is well-formed; undefined if a quote of it is not closed or doubled. With
- * `oneLine`, a quoted cell must end on the same line.
+ * Returns the cells and quotes of a record that is well-formed; undefined if a quote of it is not closed or
+ * doubled. With `oneLine`, a quoted cell must end on the same line.
  */
 function cellsOf(
   buf: Uint8Array,
@@ -270,7 +273,7 @@ function cellsOf(
   }
 }
 
-/** Whether a record of `width` cells begins at `from`. */
+/** Returns whether a record of `width` cells begins at `from`. */
 export function isRecord(
   buf: Uint8Array,
   from: number,
@@ -281,12 +284,17 @@ export function isRecord(
   return width > 1 && from < to && cellsOf(buf, from, to, style, false)?.cells === width
 }
 
-/** Whether all quotes of the record at `from` are where they should be: then it has no other reading. */
+/**
+ * Returns whether all quotes of the record at `from` are where they should be: then it has no other reading.
+ */
 export function isTidy(buf: Uint8Array, from: number, to: number, style: RecordStyle): boolean {
   return cellsOf(buf, from, to, style, false)?.loose === 0
 }
 
-/** Whether the line at `from` looks like the end of a quoted cell: too short, and with one quote too many. */
+/**
+ * Returns whether the line at `from` looks like the end of a quoted cell: too short, and with one quote too
+ * many.
+ */
 export function isRest(
   buf: Uint8Array,
   from: number,

@@ -129,7 +129,10 @@ export function readRows(
 /** Characters in which the rest of a row is looked for. */
 const REST_CHARACTERS = 4000
 
-/** Whether the row whose line ends at `i` goes on, of which `lacking` cells are not ended: as `Tokenizer.goesOn`. */
+/**
+ * Returns whether the row whose line ends at `i` goes on, of which `lacking` cells are not ended: as
+ * `Tokenizer.goesOn`.
+ */
 function goesOn(text: string, i: number, delimiter: string, lacking: number): boolean {
   if (lacking < 1) return false
   const lines = text.slice(i, i + REST_CHARACTERS).split(/\r?\n/)
@@ -150,7 +153,10 @@ function strayEnd(text: string, i: number, { delimiter, quote, crOnly }: Style):
   return undefined
 }
 
-/** Whether a cell holds what is not text in it: a quote, or a delimiter that is not punctuation or part of a number. */
+/**
+ * Returns whether a cell holds what is not text in it: a quote, or a delimiter that is not punctuation or
+ * part of a number.
+ */
 function foreignCells({ delimiter, quote }: Style): (cell: string) => boolean {
   const others = [';', '\t', '|', quote].filter((one) => one !== '' && one !== delimiter)
   return (cell) =>
@@ -161,7 +167,7 @@ function foreignCells({ delimiter, quote }: Style): (cell: string) => boolean {
       !/^\s*[^\d\s]?\s?[+-]?\d+([.,' ]\d+)*\s*\S?\s*$/.test(cell))
 }
 
-/** The cells of a malformed row, and the length and lines of its text. */
+/** Returns the cells of a malformed row, and the length and lines of its text. */
 function mendedRow(
   text: string,
   width: number,
@@ -188,7 +194,7 @@ function mendedRow(
 /** Maximum number of cells read per row. */
 export const MAX_CELLS = 200_000
 
-/** The index of the next quote (or escape), or the end of the text. */
+/** Returns the index of the next quote (or escape), or the end of the text. */
 function nextOf(text: string, quote: string, escaper: string, from: number): number {
   const at = text.indexOf(quote, from)
   const end = at < 0 ? text.length : at

@@ -136,7 +136,7 @@ function isFilled(row: readonly string[]): boolean {
   return row.length > 1 || row[0] !== ''
 }
 
-/** Whether a row is empty, or a text in its first cell alone. */
+/** Returns whether a row is empty, or a text in its first cell alone. */
 function isNote(row: readonly string[]): boolean {
   return row.slice(1).every((cell) => cell.trim() === '')
 }
@@ -189,7 +189,7 @@ function profileOf(
   }
 }
 
-/** The text and number of the first lines that the options say to skip. */
+/** Returns the text and number of the first lines that the options say to skip. */
 function linesToSkip(
   text: string,
   { skip = 0, comment }: DelimitedOptions,
@@ -257,7 +257,10 @@ function columnNames(
   })
 }
 
-/** Whether a table is written as R does: with white space between cells, or with the names of rows and columns in quotes. */
+/**
+ * Returns whether a table is written as R does: with white space between cells, or with the names of rows and
+ * columns in quotes.
+ */
 function hasQuotedNames({ style, quoted }: Pick<Candidate, 'style' | 'quoted'>, rows: number): boolean {
   return isBlankDelimiter(style.delimiter) || quoted.slice(0, rows).every(({ first }) => first)
 }
@@ -291,7 +294,7 @@ function refuseSplitNumbers(
   )
 }
 
-/** Whether the first column names its rows: different in each, and nothing is missing at the end. */
+/** Returns whether the first column names its rows: different in each, and nothing is missing at the end. */
 function areRowNames(rows: readonly string[][], width: number): boolean {
   const whole = rows.filter((row) => row.length === width)
   const names = whole.map((row) => row[0].trim())

@@ -98,7 +98,7 @@ async function chooseDelimiter(
 /** Lines whose blanks are looked at. */
 const BLANK_LINES = 100
 
-/** Whether runs of blanks end at one place in most lines, as between columns that are aligned. */
+/** Returns whether runs of blanks end at one place in most lines, as between columns that are aligned. */
 function hasBlanksAtOnePlace(text: string): boolean {
   const lines = text
     .slice(0, STYLE_CHARACTERS)
@@ -115,8 +115,8 @@ function hasBlanksAtOnePlace(text: string): boolean {
 const GROUPED = /^\s*[-+]?\d{1,3}(,\d{3})+(\.\d+)?\s*$/
 
 /**
- * Whether all lines, below a name perhaps, are numbers like `100,000.00`. Where all have one comma and the parts before
- * it count up, they are two columns.
+ * Returns whether all lines, below a name perhaps, are numbers like `100,000.00`. Where all have one comma
+ * and the parts before it count up, they are two columns.
  */
 function areGroupedNumbers(text: string): boolean {
   const lines = text.split(/\r\n?|\n/).filter((line) => line.trim() !== '')
@@ -129,7 +129,7 @@ function areGroupedNumbers(text: string): boolean {
   return parts[0].length === 2 && !countsUp && numbers.every((line) => /\.\d\d\s*$/.test(line))
 }
 
-/** Whether most rows have fewer cells than the header, and none has more. */
+/** Returns whether most rows have fewer cells than the header, and none has more. */
 function isRagged({ style, rows, foreign }: Candidate): boolean {
   const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
   const [header, ...data] = filled
@@ -149,7 +149,7 @@ function isRagged({ style, rows, foreign }: Candidate): boolean {
 /** Delimiters of some programs, which are only taken if nothing else is one. */
 const RARE = ['^', '~', ':', '\x01', '\x1f']
 
-/** Whether the cells are parts of times or addresses, which hold colons of their own. */
+/** Returns whether the cells are parts of times or addresses, which hold colons of their own. */
 function hasTimes({ style, rows }: Candidate): boolean {
   return style.delimiter === ':' && rows.every((row) => row.length < 2 || /^\d{1,2}$|^\/\//.test(row[1]))
 }
@@ -181,12 +181,12 @@ function hasGap({ rows, first, width }: Candidate): boolean {
   )
 }
 
-/** Whether the second of two columns has no cell: the delimiter only ends the lines. */
+/** Returns whether the second of two columns has no cell: the delimiter only ends the lines. */
 function isTail({ rows, width }: Candidate): boolean {
   return width === 2 && rows.every((row) => row.length < 2 || row[1].trim() === '')
 }
 
-/** Whether all commas in semicolon-separated cells are decimal commas: 1,5;2,25. */
+/** Returns whether all commas in semicolon-separated cells are decimal commas: 1,5;2,25. */
 function hasDecimalCommas({ style, rows, first }: Candidate): boolean {
   if (style.delimiter !== ';') return false
   const cells = rows
@@ -197,8 +197,8 @@ function hasDecimalCommas({ style, rows, first }: Candidate): boolean {
 }
 
 /**
- * Whether space-separated words are a table: rows of one width, with quotes, or half of the columns numbers or times.
- * Two words in each line can be one value: a date with its time, a number with its unit.
+ * Returns whether space-separated words are a table: rows of one width, with quotes, or half of the columns
+ * numbers or times. Two words in each line can be one value: a date with its time, a number with its unit.
  */
 function looksLinedUp(c: Candidate): boolean {
   const data = c.rows.slice(c.first + 1).filter((row) => row.length > 1 || row[0] !== '')
@@ -274,7 +274,9 @@ async function candidate(
   return { ...sample, style, rows, width, first, agreeing, trailing }
 }
 
-/** The most common number of cells of a row; of two, the larger one. A wider table may end the text. */
+/**
+ * Returns the most common number of cells of a row; of two, the larger one. A wider table may end the text.
+ */
 function commonWidth(rows: readonly string[][]): number {
   const last = lastTable(rows)
   if (last > 0) return last
@@ -293,8 +295,8 @@ function commonWidth(rows: readonly string[][]): number {
 }
 
 /**
- * The width of a table at the end, below rows of fewer cells, as lines with labels and values are: all rows from the
- * first one of that width to the last, which is a header. 0 if there is none.
+ * Returns the width of a table at the end, below rows of fewer cells, as lines with labels and values are:
+ * all rows from the first one of that width to the last, which is a header. 0 if there is none.
  */
 function lastTable(rows: readonly string[][]): number {
   const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
@@ -317,7 +319,10 @@ function lastTable(rows: readonly string[][]): number {
 /** Fewer rows say nothing about the others. */
 const FEW_ROWS = 3
 
-/** Whether a space follows every comma or semicolon outside of quotes, in three lines or more: `a, b, c`. */
+/**
+ * Returns whether a space follows every comma or semicolon outside of quotes, in three lines or more: `a, b,
+ * c`.
+ */
 function isSpaced(text: string, delimiter: string): boolean {
   if (delimiter !== ',' && delimiter !== ';') return false
   const bare = text.replace(/"(?:[^"]|"")*"/g, '""')
@@ -364,13 +369,16 @@ function withoutTrailing(rows: string[][]): { rows: string[][]; trailing: number
   return { rows: rows.map((row) => row.slice(0, width)), trailing: length - width }
 }
 
-/** Whether rows of several widths may come from line ends inside of single quotes: `1,'a⏎b',2`. */
+/** Returns whether rows of several widths may come from line ends inside of single quotes: `1,'a⏎b',2`. */
 function isTorn(text: string, rows: readonly string[][], { delimiter, quote, collapse }: Style): boolean {
   if (quote !== '"' || collapse || text.includes('"') || !text.includes(`${delimiter}'`)) return false
   return rows.some((row) => row.length !== rows[0].length)
 }
 
-/** Whether rows are a table without any odd one, in which cells have line ends. The last row may be cut off. */
+/**
+ * Returns whether rows are a table without any odd one, in which cells have line ends. The last row may be
+ * cut off.
+ */
 function isWhole(rows: readonly string[][]): boolean {
   const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
   const [first] = filled
@@ -386,8 +394,8 @@ function isWhole(rows: readonly string[][]): boolean {
 const MAX_LINE_CHARACTERS = 4000
 
 /**
- * The number of lines with a cell in single quotes, if every quote at the start of a cell has one at the end of a cell on
- * its line, and cells in quotes hold delimiters somewhere; 0 otherwise.
+ * Returns the number of lines with a cell in single quotes, if every quote at the start of a cell has one at
+ * the end of a cell on its line, and cells in quotes hold delimiters somewhere; 0 otherwise.
  */
 function quotedLines(text: string, delimiter: string): number {
   const d = delimiter.replace(/[|^$.*+?()[\]{}\\]/g, '\\$&')
@@ -435,7 +443,10 @@ function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
   }
 }
 
-/** The cells of a row, if a delimiter ends the first line and most others; 0 if delimiters only stand between cells. */
+/**
+ * Returns the cells of a row, if a delimiter ends the first line and most others; 0 if delimiters only stand
+ * between cells.
+ */
 function closedCells(text: string, delimiter: string): number {
   if (delimiter === ' ' || text.includes('"')) return 0
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')

@@ -64,7 +64,7 @@ function isBlank(row: readonly string[]): boolean {
 /** Maximum number of lines with labels and values (`Station,Seattle`) above a table. */
 export const MAX_LABELS = 8
 
-/** Whether lines of one width look like a table. */
+/** Returns whether lines of one width look like a table. */
 function looksLikeTable(rows: string[][]): boolean {
   const width = rows[0].length
   const [first, ...data] = rows
@@ -111,7 +111,7 @@ function isFilledRow(row: readonly string[]): boolean {
   return row.length > 1 || row[0].trim() !== ''
 }
 
-/** Whether the line above the widest rows is their header, and not a title. */
+/** Returns whether the line above the widest rows is their header, and not a title. */
 function isShortHeader({ rows, width, style }: Candidate, start: number): boolean {
   const above = rows[start - 1]
   if (!above || above[0] === '' || above[0].startsWith('#') || isSentence(rows, start - 1)) return false
@@ -126,15 +126,15 @@ function isShortHeader({ rows, width, style }: Candidate, start: number): boolea
   )
 }
 
-/** Whether a delimiter is white space, with which R writes tables by default. */
+/** Returns whether a delimiter is white space, with which R writes tables by default. */
 export function isBlankDelimiter(delimiter: string): boolean {
   return delimiter === ' ' || delimiter === '\t'
 }
 
 /**
- * Whether lines of several cells below one cell are a column of texts that hold the delimiter, and not a table below
- * its title: no header is below, or nothing tells it from data and the first line is one word, or all commas are
- * punctuation.
+ * Returns whether lines of several cells below one cell are a column of texts that hold the delimiter, and
+ * not a table below its title: no header is below, or nothing tells it from data and the first line is one
+ * word, or all commas are punctuation.
  */
 export function isList({ rows: all, width, first: at, style }: Candidate): boolean {
   // Blank lines at the beginning do not count.
@@ -249,13 +249,13 @@ function isNameOf(cell: string): boolean {
   return /\p{L}/u.test(cell) && !isDatum(cell)
 }
 
-/** Whether the first row is a header with a name over a column of numbers. */
+/** Returns whether the first row is a header with a name over a column of numbers. */
 function headsNumbers([header, ...data]: readonly string[][]): boolean {
   if (!header || data.length === 0 || countHeaderRows([header, ...data]) === 0) return false
   return header.some((name, k) => !isNumeric(name) && data.every((row) => /^-?[\d.]+$/.test(row[k] ?? '')))
 }
 
-/** Whether a row is a text with commas: only it has spaces after its delimiters. */
+/** Returns whether a row is a text with commas: only it has spaces after its delimiters. */
 function isSentence(rows: readonly string[][], first: number): boolean {
   const spaced = (row: readonly string[]): boolean =>
     row.length > 1 && row.slice(1).some((cell) => cell.startsWith(' '))

@@ -99,7 +99,10 @@ export class Kernel {
   /** Which files are read with a kernel: it is loaded for those that are worth it. Tests compare. */
   static use: 'never' | 'large' | 'always' = 'large'
 
-  /** A kernel for a file, until `release`; undefined if it is read without, as where there is no WebAssembly. */
+  /**
+   * Returns a kernel for a file, until `release`; undefined if it is read without, as where there is no
+   * WebAssembly.
+   */
   static acquire(isLarge: boolean): Kernel | undefined {
     if (inUse >= MAX_KERNELS || Kernel.use === 'never' || (Kernel.use === 'large' && !isLarge))
       return undefined
@@ -176,8 +179,8 @@ export class Kernel {
   }
 
   /**
-   * The first of plain rows [from, to) after which slices end whose size is `before` (see values/slice-ends.ts); −1 if
-   * there is none. Sets `size`, their size after the last row.
+   * Returns the first of plain rows [from, to) after which slices end whose size is `before` (see
+   * values/slice-ends.ts); −1 if there is none. Sets `size`, their size after the last row.
    */
   cut(from: number, to: number, before: number): number {
     return this.exports.cut(from, to, before)
@@ -205,7 +208,7 @@ export class Kernel {
     return this.exports.times.value
   }
 
-  /** The number of line feeds in bytes. */
+  /** Returns the number of line feeds in bytes. */
   newlines(bytes: Uint8Array): number {
     let count = 0
     for (let at = 0; at < bytes.length; at += TEXT_BYTES) {
@@ -217,7 +220,7 @@ export class Kernel {
   }
 }
 
-/** The number of line feeds in bytes. */
+/** Returns the number of line feeds in bytes. */
 export function newlinesIn(bytes: Uint8Array): number {
   if (latest) return latest.newlines(bytes)
   let count = 0

@@ -90,7 +90,7 @@ function mask(v: v128): u64 {
   return <u64>(<u32>i8x16.bitmask(v))
 }
 
-/** The number of line feeds in [from, to). */
+/** Returns the number of line feeds in [from, to). */
 export function newlines(from: i32, to: i32): i32 {
   const lf = i8x16.splat(<i8>LF)
   let count = 0
@@ -100,7 +100,7 @@ export function newlines(from: i32, to: i32): i32 {
   return count
 }
 
-/** Whether [start, end) is the first name of the header. */
+/** Returns whether [start, end) is the first name of the header. */
 function isFirstName(start: i32, end: i32): bool {
   const length = end - start
   if (length != headerLength) return false
@@ -109,7 +109,7 @@ function isFirstName(start: i32, end: i32): bool {
   return true
 }
 
-/** Whether the cells at byte offset `first` of the arrays are all empty, and none is quoted. */
+/** Returns whether the cells at byte offset `first` of the arrays are all empty, and none is quoted. */
 function isEmpty(first: i32): bool {
   for (let k = first; k < first + (width << 2); k += 4)
     if (load<i32>(ENDS + k) != load<i32>(STARTS + k) << 2) return false
@@ -306,7 +306,7 @@ function escaped(from: i32, to: i32, doubled: bool, target: i32): i32 {
   return out
 }
 
-/** Whether the cell is one of the texts that mean a missing value. */
+/** Returns whether the cell is one of the texts that mean a missing value. */
 function isNull(start: i32, length: i32): bool {
   for (let k = 0; k < nulls; k++) {
     const text = NULLS + k * NULL_BYTES
@@ -322,7 +322,7 @@ function mayBeNull(length: i32): bool {
   return length < NULL_BYTES && ((nullLengths >>> length) & 1) == 1
 }
 
-/** Whether the bytes are digits, with one point among them and perhaps a minus sign. Up to 32. */
+/** Returns whether the bytes are digits, with one point among them and perhaps a minus sign. Up to 32. */
 function isLongDecimal(start: i32, length: i32): bool {
   const zero = i8x16.splat(<i8>ZERO)
   const ten = i8x16.splat(10)
@@ -337,13 +337,15 @@ function isLongDecimal(start: i32, length: i32): bool {
   return isPointAt(start, length, sign, <i32>ctz(others))
 }
 
-/** Whether a point is at `at`, between digits, without zeros before the number. */
+/** Returns whether a point is at `at`, between digits, without zeros before the number. */
 function isPointAt(start: i32, length: i32, sign: i32, at: i32): bool {
   if (at == sign || at == length - 1 || <i32>load<u8>(start + at) != POINT) return false
   return <i32>load<u8>(start + sign) != ZERO || at == sign + 1
 }
 
-/** Whether 1 to 16 bytes, which are in `v`, are a number: at most 15 digits, or digits with a point. */
+/**
+ * Returns whether 1 to 16 bytes, which are in `v`, are a number: at most 15 digits, or digits with a point.
+ */
 function isShortNumber(v: v128, start: i32, length: i32): bool {
   const digits = i8x16.bitmask(i8x16.lt_u(i8x16.sub(v, i8x16.splat(<i8>ZERO)), i8x16.splat(10)))
   let others = ((1 << length) - 1) & ~digits
@@ -695,7 +697,10 @@ function hashOf(first: i32): u32 {
   return <u32>hash
 }
 
-/** The first of rows [from, to) after which slices end that have the size `before`; −1 if there is none. */
+/**
+ * Returns the first of rows [from, to) after which slices end that have the size `before`; −1 if there is
+ * none.
+ */
 export function cut(from: i32, to: i32, before: i32): i32 {
   const step = width << 2
   let first = from * step
@@ -719,7 +724,7 @@ export const TENS: i32 = 1024
 /** Digits that numbers are compared by. */
 const MAX_DIGITS: i32 = 18
 
-/** The place of the point in two short numbers; −1 if it differs, or if one is long. */
+/** Returns the place of the point in two short numbers; −1 if it differs, or if one is long. */
 function commonPlace(one: i32, other: i32): i32 {
   if ((load<i32>(ENDS + one) >> 2) - load<i32>(STARTS + one) > 8) return -1
   if ((load<i32>(ENDS + other) >> 2) - load<i32>(STARTS + other) > 8) return -1
@@ -735,7 +740,7 @@ function placeOfPoint(cell: i32): i32 {
   return 0
 }
 
-/** The bytes of a cell of up to 8 as a number whose order is theirs, aligned at the end. */
+/** Returns the bytes of a cell of up to 8 as a number whose order is theirs, aligned at the end. */
 function keyOf(cell: i32): u64 {
   const start = load<i32>(STARTS + cell)
   const length = (load<i32>(ENDS + cell) >> 2) - start
@@ -759,7 +764,7 @@ function bswap(given: u64): u64 {
   return (v << 32) | (v >>> 32)
 }
 
-/** The value of plain digits, perhaps with a minus sign and a point. */
+/** Returns the value of plain digits, perhaps with a minus sign and a point. */
 function numberAt(start: i32, length: i32): f64 {
   const sign = <i32>(<i32>load<u8>(start) == MINUS)
   let whole: i64 = 0
@@ -780,7 +785,7 @@ function numberAt(start: i32, length: i32): f64 {
   return sign ? -value : value
 }
 
-/** The first 8 bytes of [i, end), which can be compared as a number. */
+/** Returns the first 8 bytes of [i, end), which can be compared as a number. */
 function prefix(i: i32, end: i32): u64 {
   const length = end - i
   if (length <= 0) return 0
@@ -789,7 +794,7 @@ function prefix(i: i32, end: i32): u64 {
   return bswap(v)
 }
 
-/** Whether text [a, b) comes before [c, d), of which the first 16 bytes are the same. */
+/** Returns whether text [a, b) comes before [c, d), of which the first 16 bytes are the same. */
 function isBefore(a: i32, b: i32, c: i32, d: i32): bool {
   let i = a + 16
   let k = c + 16
@@ -801,7 +806,7 @@ function isBefore(a: i32, b: i32, c: i32, d: i32): bool {
   return b - a < d - c
 }
 
-/** The same of any texts in which doubled quotes are one. */
+/** Returns the same of any texts in which doubled quotes are one. */
 function isBeforeUnquoted(a: i32, b: i32, c: i32, d: i32): bool {
   let i = a
   let k = c
@@ -817,7 +822,10 @@ function isBeforeUnquoted(a: i32, b: i32, c: i32, d: i32): bool {
   return i == b && k < d
 }
 
-/** The bytes of a prefix that are those of the text, if quotes are doubled in it: up to the first quote. */
+/**
+ * Returns the bytes of a prefix that are those of the text, if quotes are doubled in it: up to the first
+ * quote.
+ */
 function certain(first: u64): u64 {
   for (let shift = 56; shift >= 0; shift -= 8)
     if (<i32>((first >>> <u64>shift) & 0xff) == quote)

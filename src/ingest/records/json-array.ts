@@ -12,7 +12,10 @@ const END = 0x5d
 
 const isBlank = (c: number): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09
 
-/** The objects of a JSON array, one after the other, in constant memory. Throws `bad_data` with the item. */
+/**
+ * Returns the objects of a JSON array, one after the other, in constant memory. Throws `bad_data` with the
+ * item.
+ */
 export async function* recordsOf(text: Bytes, source: string, limits: Limits): AsyncGenerator<RawJson> {
   let buf: Buffer = Buffer.alloc(0)
   let item = 0

@@ -68,7 +68,7 @@ class Column {
     this.type = this.type === 'empty' || this.type === type ? type : 'json'
   }
 
-  /** The type of all values. */
+  /** Returns the type of all values. */
   get found(): ColumnType {
     if (this.type === 'empty') return 'text'
     return this.type === 'text' ? this.texts.type : this.type
@@ -98,7 +98,7 @@ class Column {
   }
 }
 
-/** An object or array without line ends and indentation; any other value as it is. */
+/** Returns an object or array without line ends and indentation; any other value as it is. */
 function compactJson(value: Buffer): Buffer {
   if ((value[0] !== 0x7b && value[0] !== 0x5b) || !(value.includes(0x0a) || value.includes(0x0d)))
     return value
@@ -141,7 +141,7 @@ class Table {
     private readonly options: JsonOptions,
   ) {}
 
-  /** The column of a member. `place`: the names that lead to it, if it is in a nested object. */
+  /** Returns the column of a member. `place`: the names that lead to it, if it is in a nested object. */
   column(given: string, place?: string): Column {
     const known = place === undefined ? this.byName.get(given) : this.nested.get(place)
     if (known) return known
@@ -286,8 +286,8 @@ class Table {
 type Member = [name: string, cell: RawJson, place?: string]
 
 /**
- * The members of a record, with those of its objects in their place: `{"a": {"b": {"c": 1}}}` gives `a.b.c`. A member
- * `a.b.c` of the record itself is another one.
+ * Returns the members of a record, with those of its objects in their place: `{"a": {"b": {"c": 1}}}` gives
+ * `a.b.c`. A member `a.b.c` of the record itself is another one.
  */
 function* flattened(cells: Iterable<Member>, above = '', placeAbove = ''): Generator<Member> {
   for (const [name, cell, given] of cells) {
@@ -305,7 +305,7 @@ function propertiesOf(feature: RawJson): Iterable<Member> {
   return properties?.kind === 'object' ? properties.entries() : []
 }
 
-/** A feature of GeoJSON as a record: its properties, and then what else it has. */
+/** Returns a feature of GeoJSON as a record: its properties, and then what else it has. */
 function* featureMembers(feature: RawJson): Generator<Member> {
   yield* propertiesOf(feature)
   for (const [name, cell] of feature.entries()) {
@@ -384,7 +384,7 @@ async function* following(parts: Uint8Array[], rest: AsyncIterator<Uint8Array>):
   }
 }
 
-/** The features of GeoJSON, if an object is a collection of them. */
+/** Returns the features of GeoJSON, if an object is a collection of them. */
 function featuresIn(members: ReadonlyMap<string, RawJson>): RawJson | undefined {
   const type = members.get('type')
   const features = members.get('features')
@@ -428,7 +428,7 @@ async function readItems(
   }
 }
 
-/** The cells of a row. Throws if there are more than `most`. */
+/** Returns the cells of a row. Throws if there are more than `most`. */
 function cellsOf(row: RawJson, most: number, source: string): RawJson[] {
   const cells: RawJson[] = []
   for (const cell of row.items()) {
@@ -438,14 +438,16 @@ function cellsOf(row: RawJson, most: number, source: string): RawJson[] {
   return cells
 }
 
-/** The first row as column names, if its cells are distinct non-empty strings; otherwise undefined. */
+/**
+ * Returns the first row as column names, if its cells are distinct non-empty strings; otherwise undefined.
+ */
 function namesIn(cells: readonly RawJson[]): string[] | undefined {
   if (cells.length === 0 || cells.some(({ kind }) => kind !== 'string')) return undefined
   const names = cells.map((cell) => cell.value() as string)
   return new Set(names).size === names.length && names.every((name) => name.trim() !== '') ? names : undefined
 }
 
-/** Whether an object is a figure of plotly.js: a list of traces and a layout. */
+/** Returns whether an object is a figure of plotly.js: a list of traces and a layout. */
 function isFigure(members: ReadonlyMap<string, RawJson>): boolean {
   const traces = members.get('data')
   if (traces?.kind !== 'array' || members.get('layout')?.kind !== 'object') return false

@@ -177,7 +177,7 @@ function guessEncoding(head: Buffer, name: string): string {
   throw binary(head, 0, 1, name)
 }
 
-/** Whether a text begins as dumps of databases do. */
+/** Returns whether a text begins as dumps of databases do. */
 function isSqlDump(start: string): boolean {
   return (
     /^(?:\xef\xbb\xbf)?\s*(?:--|\/\*|(?:COPY|INSERT\s+INTO|CREATE\s+TABLE|BEGIN|SET|PRAGMA|DROP\s+TABLE)\b)/i.test(
@@ -342,7 +342,7 @@ function firstInvalid(body: Buffer): number {
   return Math.min(wholeCharacters(body.subarray(0, low)), body.length - 1)
 }
 
-/** The number of bytes before an incomplete UTF-8 character at the end of a chunk. */
+/** Returns the number of bytes before an incomplete UTF-8 character at the end of a chunk. */
 function wholeCharacters(chunk: Uint8Array): number {
   const { length } = chunk
   for (let back = 1; back <= Math.min(3, length); back++) {

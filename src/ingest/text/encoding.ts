@@ -30,7 +30,7 @@ export interface Decoder {
   decode(chunk?: Uint8Array): string
 }
 
-/** A decoder for an encoding, by its canonical name. */
+/** Returns a decoder for an encoding, by its canonical name. */
 export async function decoderOf(encoding: string, fatal = false): Promise<Decoder> {
   if (!DOS.test(encoding)) {
     const decoder = new TextDecoder(encoding, { fatal })
@@ -41,7 +41,7 @@ export async function decoderOf(encoding: string, fatal = false): Promise<Decode
   return { decode: (chunk) => (chunk ? decoder.write(Buffer.from(chunk)) : decoder.end()) ?? '' }
 }
 
-/** The canonical name of an encoding. Throws `invalid_request` if it is unknown. */
+/** Returns the canonical name of an encoding. Throws `invalid_request` if it is unknown. */
 export function encodingNamed(label: string): string {
   const known = standardName(label)
   if (known) return known
@@ -100,8 +100,9 @@ export async function guessedEncoding(sample: Buffer): Promise<{ encoding: strin
 const DOS_WESTERN = 'cp850'
 
 /**
- * Whether text that would be read in an encoding of Windows or of the Mac comes from a program of DOS: its special
- * characters are then signs, or capital letters inside words, and letters that fit in the code page of DOS.
+ * Returns whether text that would be read in an encoding of Windows or of the Mac comes from a program of
+ * DOS: its special characters are then signs, or capital letters inside words, and letters that fit in the
+ * code page of DOS.
  */
 async function isOfDos(sample: Buffer, modern: string): Promise<boolean> {
   if (!/^(windows-125\d|macintosh|iso-8859-\d+)$/.test(modern)) return false
@@ -119,7 +120,10 @@ const OPENING = /[“‘„‚‹«¿¡]/
 const CLOSING = /[”’›»…™®©°ªº¹²³]/
 const SIGN = /[€£¥¢$§–—•·±×¼½¾ \u00a0\u00ad…™®©°]/
 
-/** The fraction of the characters beyond ASCII that fit where they are: letters in words, and signs where they stand. */
+/**
+ * Returns the fraction of the characters beyond ASCII that fit where they are: letters in words, and signs
+ * where they stand.
+ */
 function fitOf(text: string, isOnlyLetters = false): number {
   let all = 0
   let fitting = 0
@@ -143,7 +147,7 @@ function fitOf(text: string, isOnlyLetters = false): number {
   return all === 0 ? 1 : fitting / all
 }
 
-/** Whether bytes are text in an encoding: without undefined characters. The last one can be cut. */
+/** Returns whether bytes are text in an encoding: without undefined characters. The last one can be cut. */
 function decodes(sample: Buffer, encoding: string): boolean {
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(sample, { stream: true })

@@ -30,7 +30,7 @@ function compared(a: string, b: string): number {
   return Buffer.compare(Buffer.from(JSON.parse(a) as string), Buffer.from(JSON.parse(b) as string))
 }
 
-/** The bounds of comma-separated JSON values. */
+/** Returns the bounds of comma-separated JSON values. */
 export function boundsOf(text: Buffer): Bounds {
   let nulls = 0
   /** The first byte that all values have in common: of texts a quote, of numbers 0. */
@@ -89,7 +89,7 @@ export function boundsOf(text: Buffer): Bounds {
 
 const MIXED = 1
 
-/** Whether the JSON text at [a, b) comes before that at [c, d), by the bytes of what they mean. */
+/** Returns whether the JSON text at [a, b) comes before that at [c, d), by the bytes of what they mean. */
 function isTextBefore(text: Buffer, a: number, b: number, c: number, d: number, escapes: boolean): boolean {
   let i = a + 1
   let k = c + 1
@@ -101,12 +101,12 @@ function isTextBefore(text: Buffer, a: number, b: number, c: number, d: number, 
   return i === b - 1 && k < d - 1
 }
 
-/** A bound, unless it is long. */
+/** Returns a bound, unless it is long. */
 export function kept(json: string): string | undefined {
   return json.length <= MAX_TEXT_BYTES ? json : undefined
 }
 
-/** The bytes of a text in JSON. */
+/** Returns the bytes of a text in JSON. */
 function textIn(text: Buffer, start: number, end: number): Buffer {
   return Buffer.from(JSON.parse(text.toString('utf8', start, end)) as string)
 }

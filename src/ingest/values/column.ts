@@ -129,7 +129,7 @@ export class ColumnBuilder {
     return this.at
   }
 
-  /** The type given by the user, or by the style of numbers. */
+  /** Returns the type given by the user, or by the style of numbers. */
   get given(): GivenType | undefined {
     return this.rules.given ?? (this.rules.styled && this.form === 'number' ? 'number' : undefined)
   }
@@ -393,7 +393,7 @@ export class ColumnBuilder {
     this.rows += rows
   }
 
-  /** The JSON text of a value of the given type; undefined if it is none. */
+  /** Returns the JSON text of a value of the given type; undefined if it is none. */
   private givenValue(cell: string): string | undefined {
     switch (this.given) {
       case 'number':
@@ -471,7 +471,7 @@ class CellBounds {
   }
 }
 
-/** The text of a cell. */
+/** Returns the text of a cell. */
 function cellOf({ bytes, starts, ends }: Kernel, k: number, quote: number): Buffer {
   const cell = bytes.subarray(starts[k], ends[k] >> 2)
   if (!(ends[k] & ESCAPED)) return cell
@@ -479,7 +479,7 @@ function cellOf({ bytes, starts, ends }: Kernel, k: number, quote: number): Buff
   return Buffer.from(cell.toString('utf8').replaceAll(q + q, q))
 }
 
-/** Whether a cell is one of the texts that mean a missing value. */
+/** Returns whether a cell is one of the texts that mean a missing value. */
 function isNull(nulls: readonly Buffer[], buf: Uint8Array, start: number, end: number): boolean {
   for (const text of nulls) {
     if (text.length !== end - start) continue

@@ -20,10 +20,10 @@ const MONTHS = [
 ]
 
 /**
- * A date, with an optional time, in ISO 8601: `2026-03-31` or `2026-03-31T09:30:00`. `ambiguous` if day and month can
- * be exchanged and no order is given; undefined if it is no date. `said`: the user says that these are dates. Then
- * months, weeks and quarters are their first days, and with an order, years may have two digits: 69 to 99 are of the
- * 20th century, as in POSIX.
+ * Returns a date, with an optional time, in ISO 8601: `2026-03-31` or `2026-03-31T09:30:00`. `ambiguous` if
+ * day and month can be exchanged and no order is given; undefined if it is no date. `said`: the user says
+ * that these are dates. Then months, weeks and quarters are their first days, and with an order, years may
+ * have two digits: 69 to 99 are of the 20th century, as in POSIX.
  */
 export function isoDate(text: string, order: DateOrder, said = false): string | 'ambiguous' | undefined {
   if (text.length > MAX_CHARACTERS) return undefined
@@ -58,7 +58,10 @@ export function isoDate(text: string, order: DateOrder, said = false): string | 
   )
 }
 
-/** The first day of a month (`2024-03`, `03/2024`), an ISO week (`2024-W05`) or a quarter (`2024-Q1`, `Q1 2024`); the day of `2024-091`. */
+/**
+ * Returns the first day of a month (`2024-03`, `03/2024`), an ISO week (`2024-W05`) or a quarter (`2024-Q1`,
+ * `Q1 2024`); the day of `2024-091`.
+ */
 function firstDay(text: string): string | undefined {
   const month = /^(?<year>\d{4})[-/.](?<month>\d{1,2})$|^(?<late>\d{1,2})[-/.](?<after>\d{4})$/.exec(
     text,
@@ -114,7 +117,10 @@ function isoDay(text: string, order: DateOrder): string | 'ambiguous' | undefine
   return american ? dayOf(american[3], monthOf(american[1]), american[2]) : undefined
 }
 
-/** Whether a text is written as dates are: an id such as `2024-0101` or a text such as `Paid 5 Feb 2024` is none. */
+/**
+ * Returns whether a text is written as dates are: an id such as `2024-0101` or a text such as `Paid 5 Feb
+ * 2024` is none.
+ */
 export function isWrittenAsDate(given: string): boolean {
   const text = given.trim()
   if (/^\d{4}/.test(text))
@@ -125,7 +131,7 @@ export function isWrittenAsDate(given: string): boolean {
 
 let weekdays: ReadonlySet<string> | undefined
 
-/** Whether a word is a name of a day of the week, in full or abbreviated. */
+/** Returns whether a word is a name of a day of the week, in full or abbreviated. */
 function isWeekday(word: string): boolean {
   weekdays ??= new Set(
     ['en', ...LANGUAGES].flatMap((language) =>
@@ -144,7 +150,7 @@ function isWeekday(word: string): boolean {
   return weekdays.has(word.toLowerCase().normalize('NFC'))
 }
 
-/** The number of a month by its name, or an abbreviation of it; 0 if there is none. */
+/** Returns the number of a month by its name, or an abbreviation of it; 0 if there is none. */
 function monthOf(name: string): string {
   const given = name.toLowerCase()
   // Three letters, or "sept".
@@ -182,7 +188,7 @@ function monthsOf(languages: readonly string[]): ReadonlyMap<string, number> {
   return months
 }
 
-/** A day of the calendar; undefined if there is no such day. */
+/** Returns a day of the calendar; undefined if there is no such day. */
 function dayOf(year: string, month: string, day: string): string | undefined {
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
   date.setUTCFullYear(Number(year))

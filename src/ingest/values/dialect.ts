@@ -34,7 +34,7 @@ export interface Dialect {
   profile: ColumnProfile
 }
 
-/** The dialect of a table that is not delimited text. */
+/** Returns the dialect of a table that is not delimited text. */
 export function noDialect(names: string[]): Dialect {
   return {
     delimiter: '',
@@ -93,7 +93,7 @@ export interface FirstValue {
 export const givenTypes = ['number', 'text', 'boolean', 'date', 'datetime', 'date-dmy', 'date-mdy'] as const
 export type GivenType = (typeof givenTypes)[number]
 
-/** The order of day and month that a type says. */
+/** Returns the order of day and month that a type says. */
 export function orderIn(given: GivenType | undefined): DateOrder {
   return given === 'date-dmy' ? 'dmy' : given === 'date-mdy' ? 'mdy' : undefined
 }

@@ -6,7 +6,7 @@ import type { NumberStyle } from './dialect.ts'
  */
 const MAX_SAFE = '9007199254740991'
 
-/** Whether buf[start, end) is a JSON number that a double can represent. */
+/** Returns whether buf[start, end) is a JSON number that a double can represent. */
 export function isNumber(buf: Uint8Array, start: number, end: number): boolean {
   let i = start
   if (buf[i] === 0x2d) i++
@@ -34,7 +34,7 @@ export function isNumber(buf: Uint8Array, start: number, end: number): boolean {
   return i === end && i > exponent && Number.isFinite(value(buf, start, end))
 }
 
-/** Whether buf[start, end) is a number with spaces around it, as in fixed-width exports. */
+/** Returns whether buf[start, end) is a number with spaces around it, as in fixed-width exports. */
 export function isPaddedNumber(buf: Uint8Array, start: number, end: number): boolean {
   let from = start
   let to = end
@@ -116,9 +116,9 @@ function patternOf({ decimal, thousands }: NumberStyle): RegExp {
 }
 
 /**
- * The JSON number of a cell that is written in a style; undefined if it is none. What can be an identifier stays
- * one: leading zeros, plus signs and integers that a double cannot represent are no numbers in any style. A point is
- * no decimal point where the comma is.
+ * Returns the JSON number of a cell that is written in a style; undefined if it is none. What can be an
+ * identifier stays one: leading zeros, plus signs and integers that a double cannot represent are no numbers
+ * in any style. A point is no decimal point where the comma is.
  */
 export function styledNumber(text: string, { decimal, thousands }: NumberStyle): string | undefined {
   if (text.length > MAX_CHARACTERS) return undefined
@@ -130,14 +130,14 @@ export function styledNumber(text: string, { decimal, thousands }: NumberStyle):
   return isJsonNumber(number) ? number : undefined
 }
 
-/** Whether a text is a number as it is: `isNumber` of its bytes. */
+/** Returns whether a text is a number as it is: `isNumber` of its bytes. */
 export function isJsonNumber(text: string): boolean {
   // Most numbers, without their bytes.
   if (/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,20})?$/.test(text)) return true
   return isNumber(Buffer.from(text), 0, Buffer.byteLength(text))
 }
 
-/** Whether a number can be read in two ways: `1.234` is 1.234, or 1234 with groups of digits. */
+/** Returns whether a number can be read in two ways: `1.234` is 1.234, or 1234 with groups of digits. */
 export function isGrouped(text: string): boolean {
   return /^-?[1-9]\d{0,2}(\.\d{3})+$/.test(text.trim())
 }
@@ -152,7 +152,7 @@ const KNOWN_STYLES: readonly NumberStyle[] = [
   { decimal: '.', thousands: "'" },
 ]
 
-/** The options that read a style. */
+/** Returns the options that read a style. */
 export function optionsOf({ decimal, thousands }: NumberStyle): string {
   const group = thousands === ' ' ? 'space' : thousands
   return [decimal === ',' && '--decimal ,', group && `--thousands ${group}`].filter(Boolean).join(' ')
@@ -165,7 +165,7 @@ const COMMAS: readonly NumberStyle[] = [
   { decimal: ',', thousands: ' ' },
 ]
 
-/** The style with a decimal comma in which all of these cells are amounts, as in 1.234,50 €. */
+/** Returns the style with a decimal comma in which all of these cells are amounts, as in 1.234,50 €. */
 export function commaStyle(cells: readonly string[]): NumberStyle | undefined {
   return COMMAS.find((style) => cells.every((cell) => asNumber(cell, style) !== undefined))
 }
@@ -176,7 +176,10 @@ export function writtenIn(cells: readonly string[]): NumberStyle | undefined {
   return KNOWN_STYLES.find((style) => cells.every((cell) => styledNumber(cell, style) !== undefined))
 }
 
-/** The digits of a whole number without its separators; undefined if these are not after each three digits. */
+/**
+ * Returns the digits of a whole number without its separators; undefined if these are not after each three
+ * digits.
+ */
 function groupsOf(whole: string, thousands: string, decimal: string): string | undefined {
   const separators = thousands === '' ? (decimal === '.' ? ",'’ \u00a0\u202f" : "'’ \u00a0\u202f") : thousands
   const used = new Set(

@@ -19,7 +19,9 @@ const PRIME_1 = 0x9e3779b1
 const PRIME_2 = 0x85ebca77
 const PRIME_3 = 0xc2b2ae3d
 
-/** The hash of a row with one more cell, which is buf[start, end): of its last 8 bytes and its length. */
+/**
+ * Returns the hash of a row with one more cell, which is buf[start, end): of its last 8 bytes and its length.
+ */
 export function withCell(hash: number, buf: Uint8Array, start: number, end: number): number {
   const length = end - start
   let low = 0
@@ -33,13 +35,16 @@ export function withCell(hash: number, buf: Uint8Array, start: number, end: numb
   return Math.imul(((hash << 13) | (hash >>> 19)) ^ cell, PRIME_3)
 }
 
-/** The hash of a row with one more cell, given as JSON: what a text is in quotes, and nothing for null. */
+/**
+ * Returns the hash of a row with one more cell, given as JSON: what a text is in quotes, and nothing for
+ * null.
+ */
 export function withValue(hash: number, buf: Uint8Array, start: number, end: number): number {
   if (buf[start] === 0x22) return withCell(hash, buf, start + 1, end - 1)
   return buf[start] === 0x6e ? withCell(hash, buf, start, start) : withCell(hash, buf, start, end)
 }
 
-/** The positions of the columns of a key; undefined without one, or if a column is missing. */
+/** Returns the positions of the columns of a key; undefined without one, or if a column is missing. */
 export function keysAmong(names: readonly string[], keys: readonly string[] = []): number[] | undefined {
   const found = keys.map((key) => names.indexOf(key))
   return found.length === 0 || found.includes(-1) ? undefined : found
@@ -76,8 +81,8 @@ export class SliceEnds {
 }
 
 /**
- * The rows, from 1, after which slices of these columns end, given as comma-separated JSON. Columns may differ in length.
- * `keys`: positions of the columns whose values decide; all if not given.
+ * Returns the rows, from 1, after which slices of these columns end, given as comma-separated JSON. Columns
+ * may differ in length. `keys`: positions of the columns whose values decide; all if not given.
  */
 export async function endsAmong(
   columns: readonly Uint8Array[],

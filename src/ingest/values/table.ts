@@ -18,7 +18,7 @@ export interface Slice {
 /** Receives the slices of a table while it is parsed. `begin` announces columns before their slices. */
 export interface SliceSink {
   begin?(names: string[]): void
-  /** The parser waits for the promise, if any. The sink owns the text. */
+  /** Returns the parser waits for the promise, if any. The sink owns the text. */
   slice(slice: Slice): void | Promise<void>
 }
 

@@ -90,17 +90,19 @@ export class TextType {
     private readonly asWritten = false,
   ) {}
 
-  /** Whether it is decided that the column is text: more values change nothing. */
+  /** Returns whether it is decided that the column is text: more values change nothing. */
   get isDecided(): boolean {
     return this.isText
   }
 
-  /** Whether the values so far are stored in another way than they are written, if the others agree. */
+  /**
+   * Returns whether the values so far are stored in another way than they are written, if the others agree.
+   */
   get isRewrite(): boolean {
     return !this.isText && (this.isRewritten || (this.isBoolean && this.count > 0))
   }
 
-  /** Whether days and times without a zone, in ISO 8601, agree with all values so far. */
+  /** Returns whether days and times without a zone, in ISO 8601, agree with all values so far. */
   get mayBeMoments(): boolean {
     return (
       !this.isText && !this.isBoolean && (this.form ?? 'iso') === 'iso' && this.moment !== 'datetime-zone'
@@ -187,7 +189,7 @@ export class TextType {
     return this.agrees(numbers ? (numbers.hour < 0 ? 'date' : 'datetime') : momentOf((dmy || mdy) as string))
   }
 
-  /** A day among times is its first moment; but with zones, every value has one. */
+  /** Returns a day among times is its first moment; but with zones, every value has one. */
   private agrees(moment: Moment): boolean {
     this.count++
     if (this.moment === undefined || this.moment === moment) this.moment = moment
@@ -209,7 +211,7 @@ export class TextType {
   }
 }
 
-/** The first characters of a text, whose JSON text is buf[start, end). */
+/** Returns the first characters of a text, whose JSON text is buf[start, end). */
 function decoded(buf: Uint8Array, start: number, end: number): string {
   const text = excerpt(buf.subarray(start, end))
   try {
@@ -219,7 +221,7 @@ function decoded(buf: Uint8Array, start: number, end: number): string {
   }
 }
 
-/** The end of a text, or of its first bytes. */
+/** Returns the end of a text, or of its first bytes. */
 function endOfText(buf: Uint8Array, from: number, to: number): number {
   let i = from
   while (i < to && i < from + MAX_BYTES && buf[i] !== QUOTE) i += buf[i] === BACKSLASH ? 2 : 1
@@ -243,7 +245,7 @@ function booleanIn(buf: Uint8Array, start: number, end: number): boolean | undef
 const TRUE = Buffer.from('true')
 const FALSE = Buffer.from('false')
 
-/** Whether a text can be a date: it has a digit, and is not too short. */
+/** Returns whether a text can be a date: it has a digit, and is not too short. */
 function mayBeDate(buf: Uint8Array, start: number, end: number): boolean {
   if (end - start < 8) return false
   for (let i = start; i < end; i++) if (buf[i] >= ZERO && buf[i] <= 0x39) return true
@@ -400,7 +402,10 @@ function two(buf: Uint8Array, end: number): number {
   return at - from === 2 ? value : -1
 }
 
-/** The values of a column as those of its type. `text`: all of its values were added to the `TextType` that found it. */
+/**
+ * Returns the values of a column as those of its type. `text`: all of its values were added to the `TextType`
+ * that found it.
+ */
 export function rewritten(text: Uint8Array, rewrite: Rewrite): Buffer {
   let out: Buffer = Buffer.allocUnsafe(Math.max(64, text.length + (text.length >> 2)))
   let to = 0

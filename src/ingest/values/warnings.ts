@@ -50,7 +50,7 @@ export class Warnings {
   }
 }
 
-/** A `bad_data` error with source, line (from 1) and column (name or number). */
+/** Returns a `bad_data` error with source, line (from 1) and column (name or number). */
 export function badData(
   source: string,
   where: { line?: number; column?: string | number },
@@ -63,7 +63,7 @@ export function badData(
   return new Problem('bad_data', `${place.join(', ')}: ${what}`, { ...where, hint })
 }
 
-/** A line, from 1, that is longer than the limit in bytes. */
+/** Returns a line, from 1, that is longer than the limit in bytes. */
 export function lineTooLong(source: string, line: number, limit: number): Problem {
   return badData(
     source,

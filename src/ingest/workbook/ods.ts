@@ -16,7 +16,7 @@ const MAX_CELL_CHARACTERS = 8 * 1024 * 1024
 const MAX_ROW_CHARACTERS = 16 * 1024 * 1024
 const MAX_REPEATED = 4 * 1024 * 1024
 
-/** The non-empty sheets of an OpenDocument spreadsheet, in order. */
+/** Returns the non-empty sheets of an OpenDocument spreadsheet, in order. */
 export async function* odsSheets(
   spooled: Spooled,
   limits: ArchiveLimits,
@@ -101,8 +101,8 @@ export async function* odsSheets(
 }
 
 /**
- * A visitor that calls `take` for each non-empty row of the wanted sheets: the sheet, its cells, how many are
- * filled, its number. It counts the sheets that are `closed`.
+ * Returns a visitor that calls `take` for each non-empty row of the wanted sheets: the sheet, its cells, how
+ * many are filled, its number. It counts the sheets that are `closed`.
  */
 function rowsOf(
   isWanted: (sheet: number) => boolean,
@@ -219,8 +219,8 @@ function times(attribute: string | undefined): number {
 }
 
 /**
- * A duration in ISO 8601 as hours, minutes and seconds: `PT6H9M3.5S` is 06:09:03.5, `P1DT2H` is 26:00:00. One with
- * months or years, which have no fixed length, stays as it is.
+ * Returns a duration in ISO 8601 as hours, minutes and seconds: `PT6H9M3.5S` is 06:09:03.5, `P1DT2H` is
+ * 26:00:00. One with months or years, which have no fixed length, stays as it is.
  */
 function clockIn(duration = ''): string {
   const match = /^(-?)P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:[.,]\d*)?)S)?)?$/.exec(
@@ -232,7 +232,7 @@ function clockIn(duration = ''): string {
   return clockOf(match[1] === '' ? ms : -ms)
 }
 
-/** The value of a cell that is no text: numbers as they are, dates in ISO 8601, times as 10:30:00. */
+/** Returns the value of a cell that is no text: numbers as they are, dates in ISO 8601, times as 10:30:00. */
 function cellValue(attributes: Record<string, string>, line: number, warnings: Warnings): string | undefined {
   switch (attributes['office:value-type']) {
     case 'float':

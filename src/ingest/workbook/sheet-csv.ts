@@ -106,7 +106,7 @@ export class SheetWriter {
   }
 }
 
-/** A converted sheet, in a temporary file as long as it is read; none if the sheet is empty. */
+/** Returns a converted sheet, in a temporary file as long as it is read; none if the sheet is empty. */
 export async function* spooledSheet(
   rows: Bytes,
   { size }: SheetWriter,
@@ -168,7 +168,7 @@ async function* padded(csv: Bytes, { width, widths }: SheetSize): AsyncGenerator
   }
 }
 
-/** The letters of a column, from 0: `A`, `Z`, `AA`. */
+/** Returns the letters of a column, from 0: `A`, `Z`, `AA`. */
 function columnName(column: number): string {
   const above = Math.floor(column / 26)
   return (above > 0 ? columnName(above - 1) : '') + String.fromCharCode(65 + (column % 26))

@@ -13,7 +13,7 @@ export interface Area {
 
 export const WHOLE: Area = { rows: [1, MAX_ROWS], columns: [0, 16_383] }
 
-/** The index of a sheet given by name or number. Throws `bad_data` with the names. */
+/** Returns the index of a sheet given by name or number. Throws `bad_data` with the names. */
 export function sheetNamed(listed: readonly { name: string }[], wanted: string, source: string): number {
   const exact = listed.findIndex(({ name }) => name === wanted)
   const near =
@@ -54,7 +54,7 @@ export function areaOf(range: string): Area {
   })
 }
 
-/** The column index (from 0) of a cell reference: `C12` → 2. */
+/** Returns the column index (from 0) of a cell reference: `C12` → 2. */
 export function columnOf(reference: string): number {
   let column = 0
   for (let k = 0; k < reference.length; k++) {

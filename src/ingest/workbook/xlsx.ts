@@ -28,7 +28,10 @@ interface Workbook {
   count(bytes: number): void
 }
 
-/** The non-empty sheets of an XLSX workbook, in order. Each is parsed when the previous one has been consumed. */
+/**
+ * Returns the non-empty sheets of an XLSX workbook, in order. Each is parsed when the previous one has been
+ * consumed.
+ */
 export async function* xlsxSheets(
   spooled: Spooled,
   limits: ArchiveLimits,
@@ -105,7 +108,7 @@ export async function* xlsxSheets(
   noteEmpty('workbook', { names: empty, found, isWhole }, source, warnings)
 }
 
-/** The name of a part: some writers separate folders with `\\`, or begin with `/`. */
+/** Returns the name of a part: some writers separate folders with `\\`, or begin with `/`. */
 function partName(path: string): string {
   return path.replaceAll('\\', '/').replace(/^\/+/, '').toLowerCase()
 }
@@ -133,7 +136,7 @@ async function relationsOf(
   return found
 }
 
-/** The shared strings, which cells refer to by index. Skips phonetic hints. */
+/** Returns the shared strings, which cells refer to by index. Skips phonetic hints. */
 async function sharedTexts(member: ArchiveEntry | undefined, source: string): Promise<string[]> {
   const texts: string[] = []
   if (!member) return texts
@@ -210,7 +213,10 @@ async function dateStyles(member: ArchiveEntry | undefined, source: string): Pro
   return styles
 }
 
-/** Whether a number format shows days, times or durations, by its letters outside of quotes and brackets. */
+/**
+ * Returns whether a number format shows days, times or durations, by its letters outside of quotes and
+ * brackets.
+ */
 function formatKind(code: string): Style {
   // As for postal codes: 00000. Fewer zeros are hours and months.
   if (/^0{4,20}$/.test(code)) return code.length
@@ -228,7 +234,7 @@ interface Cell {
   text: string
 }
 
-/** A visitor that calls `take` for each non-empty row: cells by column, filled cells, row number. */
+/** Returns a visitor that calls `take` for each non-empty row: cells by column, filled cells, row number. */
 function cells(
   take: (row: (Cell | undefined)[], filled: number, number: number) => void,
   noValue: (number: number, column: number) => void,
@@ -336,7 +342,7 @@ function cellText(cell: Cell | undefined, book: Workbook, line: number, warnings
   }
 }
 
-/** An integer with the leading zeros that the workbook shows. */
+/** Returns an integer with the leading zeros that the workbook shows. */
 function padded(number: number, width: number, line: number, warnings: Warnings): string {
   if (!Number.isInteger(number) || number < 0) return String(number)
   warnings.count(

@@ -20,7 +20,7 @@ export interface Visitor {
   close?(name: string): void
 }
 
-/** A name without its namespace. */
+/** Returns a name without its namespace. */
 export function local(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
