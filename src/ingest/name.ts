@@ -1,6 +1,7 @@
+// Tells data files from archives and documentation, by their names.
 import { type FileFormat, fileFormats, formatByName } from '../contract/formats.ts'
 
-/** Returns whether a file in an archive is a data file and no archive, by its extension. */
+/** Returns whether the extension is that of a data file, and not of an archive. */
 export function isDataFile(fileName: string): boolean {
   const name = formatByName(fileName)
   const format: FileFormat | undefined = name && fileFormats[name]
