@@ -1,3 +1,4 @@
+// Table of a columnar file, as its reader provides it.
 import type { ColumnType } from './messages.ts'
 import type { ToText } from './values.ts'
 
@@ -5,11 +6,11 @@ import type { ToText } from './values.ts'
 export interface Table {
   rows: number
   columns: { name: string; type: ColumnType; toText: ToText }[]
-  /** Values, in the order of the rows within each column. */
+  /** Yields batches of values, in row order within each column. */
   values(): AsyncGenerator<{ column: number; values: ArrayLike<unknown> }>
 }
 
-/** Why a file is refused. */
+/** Thrown if a columnar file is not supported, damaged or too large. */
 export class Refused extends Error {
   constructor(
     message: string,

@@ -62,7 +62,7 @@ export function lookOf(cells: readonly string[]): Look | undefined {
   return { what: forms.size === 1 ? 'dates' : 'dates in different formats', types }
 }
 
-/** Returns whether a cell is a date that is clear in this order. `said`: the user gave the order. */
+/** Returns whether a cell is an unambiguous date in this order. `isGiven`: the user gave the order. */
 function isDate(cell: string, order: DateOrder, isGiven: boolean): boolean {
   return !['ambiguous', undefined].includes(isoDate(cell, order, isGiven))
 }

@@ -56,7 +56,7 @@ export type RecordStyle = Pick<Dialect, 'skipSpace' | 'crOnly'> & {
 }
 
 /**
- * Returns the cheapest reading of the record at buf[row] with exactly `wanted` cells; undefined if none
+ * Returns the cheapest reading of the record at buf[row] with exactly `expected` cells; undefined if none
  * exists, or several have the same cost. The table has `width` columns. buf[to] must be a line end.
  */
 export function repair(
