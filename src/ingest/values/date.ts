@@ -22,7 +22,7 @@ const MONTHS = [
 
 /**
  * Returns a date, with an optional time, in ISO 8601: `2026-03-31` or `2026-03-31T09:30:00`. `ambiguous` if
- * no order is given and day and month can be swapped; undefined if it is not a date. `said`: the user
+ * no order is given and day and month can be swapped; undefined if it is not a date. `isDeclared`: the user
  * declared the column as dates. Months, weeks and quarters are then read as their first day, and with an
  * order, years may have two digits: 69 to 99 are in the 20th century, as in POSIX.
  */

@@ -290,7 +290,7 @@ function formOf(text: string): string {
 /** Offset at which `numericIn` and its helpers read. */
 let at = 0
 
-/** Parses up to `most` digits at `at`; −1 if there are none. */
+/** Parses up to `maxDigits` digits at `at`; −1 if there are none. */
 function digits(buf: Uint8Array, end: number, maxDigits: number): number {
   let value = 0
   const from = at
