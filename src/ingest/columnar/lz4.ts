@@ -1,7 +1,4 @@
-/**
- * Unpacks LZ4 frames (the LZ4 Frame Format and Block Format descriptions, version 1.6), which Arrow files use. No
- * library reads frames whose blocks refer to one another, as common writers make them.
- */
+// Decompresses LZ4 frames (format version 1.6) of Arrow files. No library reads frames with dependent blocks.
 import { Refused } from './table.ts'
 
 const MAGIC = 0x184d2204

@@ -1,4 +1,5 @@
 // Messages between the server and the decoder of Parquet and Arrow files.
+
 /** Column types in columnar files. */
 export type ColumnType = 'number' | 'text' | 'boolean' | 'json'
 

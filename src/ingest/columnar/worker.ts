@@ -1,5 +1,4 @@
 // Decoder process of Parquet and Arrow files, since hostile files may exhaust time or memory.
-/** A process that decodes a columnar file: what it is given may take long, or more memory than there is. */
 import { arrowTable } from './arrow.ts'
 import type { ColumnarJob, ColumnarMessage } from './messages.ts'
 import { parquetTable } from './parquet.ts'

@@ -1,4 +1,5 @@
 // Maps row numbers to line numbers.
+
 /** Line number of each row. Stores only rows that are not on the line after the previous row. */
 export class RowLines {
   private readonly rows: number[] = []

@@ -1,5 +1,5 @@
 // Detects the header rows of a table.
-/** Detects which of the first rows of a table are headers. */
+
 type Kind = 'empty' | 'number' | 'date' | 'pattern' | 'text'
 
 const MISSING = /^(n\/?a|nan|null|none|nil|missing|unknown|-+|\?+|\.+)$/i

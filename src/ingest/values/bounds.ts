@@ -1,5 +1,4 @@
 // Lowest and highest values of slices, and their number of nulls.
-/** The lowest and the highest value of a slice, and how many of its values are null. */
 import { endOf, skipBlanks } from '../../json/index.ts'
 
 export interface Bounds {

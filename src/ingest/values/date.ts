@@ -1,4 +1,5 @@
 // Parses dates and times to ISO 8601.
+
 /** Maximum length of a date with a time. Bounds the time of the regular expressions. */
 const MAX_CHARACTERS = 64
 

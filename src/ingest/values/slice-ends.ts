@@ -1,7 +1,7 @@
 /**
- * Where slices end (docs/adr/0024): after a row that the hash of its cells chooses, so that a row more or less changes
- * the slices around it only. A slice has 16,384 to 131,072 rows, about 40,000 on average; of rows of more than 341
- * bytes it has as many fewer. `kernel/rows.as.ts` does the same.
+ * Ends slices by content-defined chunking (docs/adr/0024): after rows chosen by the hash of their cells, so that an
+ * inserted or deleted row changes only nearby slices. A slice has 16,384 to 131,072 rows, about 40,000 on average, and
+ * fewer if rows have more than 341 bytes. `kernel/rows.as.ts` has the same algorithm.
  */
 import { breathe, endOf, skipBlanks, turnIsLong } from '../../json/index.ts'
 

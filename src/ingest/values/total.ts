@@ -1,4 +1,5 @@
 // Recognizes rows that hold totals.
+
 /** Labels of rows that hold totals. */
 const TOTAL =
   /^(?:(?:grand|sub|column)[- ]?)?totals?(?: général| general)?:?$|^(?:gesamt(?:summe|betrag)?|summen?|zwischensumme|insgesamt|somme|totaux|totale|totaal|suma|soma|summa|razem|celkem|összesen|toplam|итого|всего|合計|总计|總計|합계):?$/i
