@@ -1,7 +1,7 @@
 /**
- * Loads the command line from a cache of code compiled by V8: compiling takes as long as everything else in a short
- * command. Each command has its own cache, so that only its code is read. A cache that V8 rejects, for another version
- * or other flags, is written again. Everything works without a cache.
+ * Loads the command line from a cache of code compiled by V8: compiling takes as long as everything else in a
+ * short command. Each command has its own cache, so that only its code is read. A cache that V8 rejects, for
+ * another version or other flags, is written again. Everything works without a cache.
  */
 const fs = require('node:fs')
 const { createRequire } = require('node:module')
@@ -15,8 +15,8 @@ const OLD_MS = 30 * 24 * 3600 * 1000
 const STAMP = /\/\/ build ([0-9a-f]{16})\n?$/
 
 /**
- * Loads a CommonJS file for a command line. Returns its exports, and a function that saves its code after a command has
- * run; undefined if the cache cannot be used.
+ * Loads a CommonJS file for a command line. Returns its exports, and a function that saves its code after a
+ * command has run; undefined if the cache cannot be used.
  */
 exports.load = (file, argv) => {
   // Flags of Node change what V8 accepts.
@@ -59,7 +59,7 @@ function isPrivate(folder) {
   return process.getuid === undefined || (uid === process.getuid() && (mode & 0o077) === 0)
 }
 
-/** Reads a cache: its code, and the commands it covers. The last line of the file is a checksum and these commands. */
+/** Reads a cache: its code, and its commands. The last line of the file is a checksum and these commands. */
 function read(name) {
   for (const folder of folders()) {
     try {

@@ -18,8 +18,8 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   exported.main(argv).then(({ code, command }) => {
     process.exitCode = code
     if (code === 0) saveCode?.(command)
-    // Otherwise Node waits for V8 to compile code that will not run, such as the HTTP parser. Writes to files,
-    // pipes and terminals are synchronous, except on Windows.
+    // Otherwise Node waits for V8 to compile code that will not run, such as the HTTP parser. Writes to
+    // files, pipes and terminals are synchronous, except on Windows.
     if (process.platform !== 'win32' && process.stdout.writableLength === 0) process.exit()
   })
 }

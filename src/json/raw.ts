@@ -134,6 +134,7 @@ function tooManyMembers({ json_members }: JsonLimits): Problem {
 /** Minimum size of objects that cache the offsets of their members. */
 const LARGE_BYTES = 64 * 1024
 
+/** Yields the members of the object at `start`. */
 function* membersOf(buf: Buffer, start: number): Generator<Member> {
   for (let at = firstMember(buf, start); at; at = nextMember(buf, at.end)) yield at
 }

@@ -121,6 +121,7 @@ class Binder {
     return badQuery('where', this.text, at, message, hint)
   }
 
+  /** Binds an expression. Throws `invalid_query` if the types of its operands do not fit. */
   bind(expression: Expression): Bound {
     switch (expression.kind) {
       case 'literal':

@@ -34,11 +34,7 @@ it('an array of records beyond json_body_bytes is read in pieces, with columns t
 
 it.each([
   ['an object without an end', `[{"a": 1}, {"a": "${'x'.repeat(200)}`, /item 2 of the array: the text ends/],
-  [
-    'a value that is no object',
-    `[{"a": "${'x'.repeat(200)}"}, 5]`,
-    /item 2 of the array: it is not an object/,
-  ],
+  ['a value that is no object', `[{"a": "${'x'.repeat(200)}"}, 5]`, /item 2 of the array: not an object/],
   ['two commas', `[{"a": "${'x'.repeat(200)}"},, {"a": 1}]`, /item 2 of the array/],
   ['text after it', `[{"a": "${'x'.repeat(200)}"}] x`, /more text after the end/],
   ['invalid JSON', `[{"a": "${'x'.repeat(200)}", b: 1}]`, /item 1 of the array/],

@@ -16,7 +16,7 @@ it('a header of another width begins a table of its own, wider or narrower', asy
       widths.map((width, k) => [[`table ${k + 1}`], width]),
     )
     expect(tables.map(({ rows }) => rows.length)).toEqual([3, 3])
-    expect(tables[0].warnings.join()).toContain(`2 tables were found, which begin in lines 1, ${line}`)
+    expect(tables[0].warnings.join()).toContain(`2 tables found, in lines 1, ${line}`)
   }
 })
 
@@ -62,7 +62,7 @@ it.each([
     ],
     [['Overseas Travel'], ['Name', 'Country', 'Cost'], [['Anna', 'France', 120]]],
   ])
-  expect(tables[0].warnings.join()).toContain('2 tables were found, which begin in lines 3, 8')
+  expect(tables[0].warnings.join()).toContain('2 tables found, in lines 3, 8')
 })
 
 it('notes and blank rows are no tables', async () => {

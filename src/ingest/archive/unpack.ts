@@ -144,6 +144,7 @@ const BZIP2_STREAMS = 100_000
 const BZIP2_BLOCK = 100_000
 const BZIP2_MARGIN = 25_000
 
+/** Decompresses bzip2, block by block. */
 async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenerator<Uint8Array> {
   const [{ default: bzip2 }, { default: bitsOf }] = await Promise.all([
     import('unbzip2-stream/lib/bzip2.js'),

@@ -54,6 +54,7 @@ export class AlignedSlices {
       await this.slice(k, { texts, rows: this.next[k].rows }, false)
   }
 
+  /** Passes all remaining rows to the sink. */
   async end(): Promise<void> {
     if (!this.isAligned) return
     await this.take()

@@ -68,6 +68,7 @@ export const stringText: ToText = (value) => {
   return JSON.stringify(String(value).toWellFormed())
 }
 
+/** Writes nested values as JSON. */
 export const jsonText: ToText = (value, lost) => {
   if (value === null || value === undefined) return 'null'
   const text = JSON.stringify(value, (_, inner) => {

@@ -1,7 +1,7 @@
 /**
- * AssemblyScript, compiled to WebAssembly by esbuild.config.js: finds plain rows and cells and builds column JSON, 16
- * bytes at a time. `tokenize` stops before the first row that is not plain, `column` before the first such cell. The
- * TypeScript code (tokenizer.ts, column.ts) reads those, so it implements all rules.
+ * AssemblyScript, compiled to WebAssembly by esbuild.config.js: finds plain rows and cells and builds column
+ * JSON, 16 bytes at a time. `tokenize` stops before the first row that is not plain, `column` before the first
+ * such cell. The TypeScript code (tokenizer.ts, column.ts) reads those, so it implements all rules.
  */
 
 /** Memory layout: input of `configure`, the text, the cells, and the JSON of one column of one batch. */
@@ -43,8 +43,8 @@ export let rows: i32 = 0
 export let line: i32 = 0
 export let odd: i32 = 0
 /**
- * Results of `column`: row at which it stopped, number of numbers before it, rows of the lowest and highest values (−1:
- * none), and number of nulls. If two numbers differ only beyond 15 digits, either may be the lowest.
+ * Results of `column`: row at which it stopped, number of numbers before it, rows of the lowest and highest
+ * values (−1: none), and number of nulls. If numbers differ only beyond 15 digits, any may be the lowest.
  */
 export let stop: i32 = 0
 export let numbers: i32 = 0
@@ -378,7 +378,7 @@ function numberColumn(index: i32, from: i32, to: i32): i32 {
   let highAt = -1
   let low: f64 = Infinity
   let high: f64 = -Infinity
-  /** Distance of the point from the end, while all texts have up to 8 bytes and share it: then bytes are compared. */
+  /** Distance of the point from the end, if all texts so far share it and have up to 8 bytes; else −1. */
   let place = -1
   let lowKey: u64 = 0
   let highKey: u64 = 0

@@ -82,6 +82,7 @@ class Column {
     this.rows += count
   }
 
+  /** Returns the slice so far, and starts a new one. */
   take(): { rows: number; text: Buffer } {
     const slice = { rows: this.rows, text: this.out.subarray(0, this.at) }
     this.given += this.rows
@@ -244,6 +245,7 @@ class Table {
       column.addNulls(Math.min(missing, MAX_NULLS))
   }
 
+  /** Passes the buffered values of a column to the sink. */
   private async give(column: Column, ended: boolean): Promise<void> {
     if (column.rows === 0) return
     const { rows, text } = column.take()
@@ -258,6 +260,7 @@ class Table {
     }
   }
 
+  /** Passes the remaining values to the sink, and returns the result with its warnings. */
   async end(warnings: Warnings): Promise<Ingested> {
     await this.flush(false)
     const source = this.options.source ?? 'input'

@@ -321,6 +321,7 @@ export class ColumnBuilder {
     this.out[this.at++] = COMMA
   }
 
+  /** Makes the column text, at its first cell that is not a number. */
   private becomeText(line: number, buf: Uint8Array, start: number, end: number): void {
     this.bounds = undefined
     this.firstText ??= { line, text: excerpt(buf.subarray(start, end)) }

@@ -97,6 +97,7 @@ function firstDay(text: string): string | undefined {
   return number > 0 && year > 99 && at < start(year + 1) ? new Date(at).toISOString().slice(0, 10) : undefined
 }
 
+/** Parses a day to ISO 8601; `ambiguous` if day and month can be swapped, undefined for other texts. */
 function isoDay(text: string, order: DateOrder): string | 'ambiguous' | undefined {
   const iso = /^(\d{4})[-/.]?(\d{2})[-/.]?(\d{2})$|^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})$/.exec(text)
   if (iso) return dayOf(iso[1] ?? iso[4], iso[2] ?? iso[5], iso[3] ?? iso[6])
@@ -202,6 +203,7 @@ function dayOf(year: string, month: string, day: string): string | undefined {
   return Number(month) > 0 && date.toISOString().slice(0, 10) === iso ? iso : undefined
 }
 
+/** Parses a time to ISO 8601; undefined if it is invalid. `half`: am or pm. */
 function isoTime(text: string, half: string | undefined): string | undefined {
   const [hour, minute, second = '00'] = text.split(':')
   const clockHour = Number(hour)

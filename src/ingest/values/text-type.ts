@@ -201,6 +201,7 @@ export class TextType {
     return true
   }
 
+  /** Returns the type of all values added so far. */
   result(): TextFound {
     if (this.isText || this.count === 0) return { type: 'text' }
     if (this.isBoolean) return { type: 'boolean', rewrite: { as: 'boolean' } }

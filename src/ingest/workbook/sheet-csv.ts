@@ -225,7 +225,7 @@ export function noteEmpty(
   warnings.note(
     names.length === 1
       ? `sheet ${sheetNames} was skipped: it is empty`
-      : `empty sheets were skipped: ${sheetNames}`,
+      : `sheets were skipped, which are empty: ${sheetNames}`,
   )
 }
 
