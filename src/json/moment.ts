@@ -86,7 +86,7 @@ const DAY_MS = 86_400_000
 const SECOND_BYTES = 19
 
 /**
- * Returns `instantOf` for the text buf[start, end). Fast for days, and times with seconds and an optional
+ * Returns `parseInstant` for the text buf[start, end). Fast for days, and times with seconds and an optional
  * `Z`.
  */
 export function instantIn(buf: Buffer, start: number, end: number): number {

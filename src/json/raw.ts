@@ -200,7 +200,7 @@ export async function parseRawInTurns(
   }
 }
 
-/** Like `parseRawInTurns`, and returns the members of the object. Throws beyond the limits. */
+/** Like `parseRawAsync`, and returns the members of the object. Throws beyond the limits. */
 export async function parseMembersInTurns(
   buf: Buffer,
   limits: JsonLimits,

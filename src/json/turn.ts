@@ -10,7 +10,7 @@ function watch(): void {
   watching = false
 }
 
-/** Returns whether this turn of the event loop has taken longer than `TURN_MS`. */
+/** Returns whether this turn of the event loop has taken longer than `MAX_TURN_MS`. */
 export function turnIsLong(): boolean {
   if (watching) return performance.now() - began > TURN_MS
   // This is the first call in this turn.

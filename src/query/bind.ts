@@ -366,7 +366,7 @@ function isSame(left: Scalar, right: Scalar): boolean {
   return typeof left !== typeof right && left == (right as number)
 }
 
-/** Compiles the comparison of a column with a constant: the fast path of `compared`. */
+/** Compiles the comparison of a column with a constant: the fast path of `compareValues`. */
 function withConstant(column: number, constant: Scalar, test: Test): Run {
   if (typeof constant !== 'number' && typeof constant !== 'string')
     return (row) => compared(row[column], constant, test)

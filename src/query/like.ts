@@ -36,7 +36,7 @@ export function likeSteps(pattern: string, anyCase: boolean): number {
 let lastText = ''
 let lastFolded = ''
 
-/** Caches `folded` of the last text, since several patterns of one condition test it in turn. */
+/** Caches `foldCase` of the last text, since several patterns of one condition test it in turn. */
 function foldedOnce(text: string): string {
   if (text !== lastText) {
     lastFolded = folded(text)

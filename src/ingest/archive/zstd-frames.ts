@@ -95,7 +95,7 @@ class Reader {
     return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
   }
 
-  /** Reads the next bytes. Throws `Truncated` if there are fewer. */
+  /** Reads the next bytes. Throws `TruncatedFrame` if there are fewer. */
   async exactly(size: number): Promise<Buffer> {
     const bytes = await this.take(size)
     if (bytes.length < size) throw new Truncated()

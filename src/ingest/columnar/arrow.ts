@@ -105,7 +105,7 @@ function someValue(
 
 /**
  * Returns the column type of an Arrow type, and the function that writes its values as JSON. Throws
- * `Refused`.
+ * `RefusedFile`.
  */
 function columnType(type: DataType): { type: ColumnType; toText: ToText } {
   switch (type.typeId) {
@@ -169,7 +169,7 @@ function momentOf(type: DataType): (value: unknown) => string {
 const UNITS = [1n, 1000n, 1_000_000n, 1_000_000_000n]
 const DAY_MS = 24 * 3600 * 1000
 
-/** Returns the function that converts values of a type to JSON values, at any depth. Throws `Refused`. */
+/** Returns the function that converts values of a type to JSON values, at any depth. Throws `RefusedFile`. */
 function plainOf(type: DataType): (value: unknown) => unknown {
   const unlessNull =
     (make: (value: never) => unknown) =>

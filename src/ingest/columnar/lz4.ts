@@ -13,7 +13,7 @@ const STORED = 0x80000000
 
 const damaged = (): Refused => new Refused('the file is damaged: its LZ4 data cannot be unpacked')
 
-/** Decompresses LZ4 frames. Throws `Refused` for damaged data, and beyond `maxBytes`. */
+/** Decompresses LZ4 frames. Throws `RefusedFile` for damaged data, and beyond `maxBytes`. */
 export function unpackLz4(data: Uint8Array, maxBytes: number): Uint8Array {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
   const out = new Output(Math.min(maxBytes, Math.max(1024, data.length * 4)), maxBytes)

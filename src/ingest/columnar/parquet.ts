@@ -54,7 +54,7 @@ function cachedDay(day: number): string {
   return text
 }
 
-/** Opens a Parquet file. Values are read one column chunk at a time. Throws `Refused`. */
+/** Opens a Parquet file. Values are read one column chunk at a time. Throws `RefusedFile`. */
 export async function parquetTable({ size, columns: mostColumns, ratio }: ColumnarJob): Promise<Table> {
   const file = {
     byteLength: size,
@@ -103,7 +103,7 @@ export async function parquetTable({ size, columns: mostColumns, ratio }: Column
   const columns = fields.map((field) => columnOf(field, metadata))
   for (const { element } of fields.flatMap(leavesOf))
     if (isDecimal(element)) {
-      // The reader would round decimals. Without the type, it returns unscaled integers, for `decimalText`.
+      // The reader would round decimals. Without the type, it returns their unscaled integers.
       element.converted_type = undefined
       element.logical_type = undefined
     }
@@ -133,7 +133,7 @@ function nameByPosition(fields: readonly SchemaTree[], { row_groups }: FileMetaD
     const name = `${k}`
     const { element } = field
     element.name = name
-    // The reader misreads INT96 with a negative time of day. As bytes, they are read by `int96Text`.
+    // The reader misreads INT96 with a negative time of day. As bytes, they are read by `formatInt96`.
     const isTime = element.type === 'INT96' && element.repetition_type !== 'REPEATED'
     if (isTime) Object.assign(element, BYTES_OF_INT96)
     for (const end = leaf + leavesOf(field).length; leaf < end; leaf++)
@@ -157,7 +157,7 @@ function isDecimal({ converted_type, logical_type }: SchemaTree['element']): boo
   return converted_type === 'DECIMAL' || logical_type?.type === 'DECIMAL'
 }
 
-/** Throws `Refused` if the declared sizes exceed the limits or do not add up. */
+/** Throws `RefusedFile` if the declared sizes exceed the limits or do not add up. */
 function checkSizes({ num_rows, row_groups }: FileMetaData, size: number, ratio: number): void {
   let rows = 0n
   for (const group of row_groups) {
@@ -174,7 +174,7 @@ function checkSizes({ num_rows, row_groups }: FileMetaData, size: number, ratio:
   if (rows !== num_rows) throw new Refused('the Parquet file is damaged: its row groups do not add up')
 }
 
-/** Returns name, type and JSON writer of a column. Throws `Refused` for unsupported types. */
+/** Returns name, type and JSON writer of a column. Throws `RefusedFile` for unsupported types. */
 function columnOf(
   field: SchemaTree,
   metadata: FileMetaData,
@@ -230,7 +230,7 @@ function columnOf(
   }
 }
 
-/** Throws `Refused` if a column or one of its members has an unsupported type. */
+/** Throws `RefusedFile` if a column or one of its members has an unsupported type. */
 function refuseUnknown({ element, children }: SchemaTree): void {
   const kind = element.logical_type?.type
   const what =
@@ -247,7 +247,7 @@ function refuseUnknown({ element, children }: SchemaTree): void {
   for (const child of children) refuseUnknown(child)
 }
 
-/** Throws `Refused` if two members of a column have the same path, since the reader would drop one. */
+/** Throws `RefusedFile` if two members of a column have the same path, since the reader would drop one. */
 function refuseTwins(field: SchemaTree): void {
   const paths = new Set<string>()
   const add = ({ path, children }: SchemaTree): void => {

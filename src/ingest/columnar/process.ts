@@ -45,7 +45,7 @@ function count(): number {
   return [...running.values()].reduce((sum, userCount) => sum + userCount, 0)
 }
 
-/** Waits for a slot. Throws `overloaded` after `WAIT_MS`. */
+/** Waits for a slot. Throws `overloaded` after `MAX_WAIT_MS`. */
 function enter(who: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const waiting: Waiting = {

@@ -20,7 +20,7 @@ const BLOCK_BYTES = 512 * 1024
 /**
  * Parses delimited text of any encoding into slices, in constant memory. A column is `number` if every
  * non-empty cell is a number. If a column turns out to be text, the sink must convert its earlier `number`
- * slices with `numbersAsText`. Throws `bad_data` with line and text.
+ * slices with `quoteNumbers`. Throws `bad_data` with line and text.
  */
 export async function ingestDelimited(
   input: Bytes,
@@ -178,7 +178,7 @@ function lineEnd(piece: Uint8Array, crEnds: boolean): number {
   return lf === cr + 1 ? lf : cr
 }
 
-/** Splits chunks to at most `BLOCK_BYTES`. Yields to the event loop. */
+/** Splits chunks to at most `MAX_BLOCK_BYTES`. Yields to the event loop. */
 async function* inBlocks(text: Bytes): Bytes {
   for await (const chunk of text) {
     for (let at = 0; at < chunk.length; at += BLOCK_BYTES) {

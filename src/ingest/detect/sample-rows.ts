@@ -132,7 +132,7 @@ const REST_CHARACTERS = 4000
 
 /**
  * Returns whether the row continues after the line end at `i`, with `lacking` cells missing. See
- * `Tokenizer.goesOn`.
+ * `Tokenizer.findContinuation`.
  */
 function goesOn(text: string, i: number, delimiter: string, lacking: number): boolean {
   if (lacking < 1) return false

@@ -17,7 +17,7 @@ const NONE = '\x1f'
 const STYLE_TEXT_CHARACTERS = 512 * 1024
 
 /**
- * Chooses the style from the first `STYLE_TEXT_CHARACTERS` characters. If the first line is longer, reads all
+ * Chooses the style from the first `MAX_STYLE_CHARACTERS` characters. If the first line is longer, reads all
  * of it.
  */
 export async function chooseStyle(

@@ -180,9 +180,9 @@ export class Kernel {
   }
 
   /**
-   * Scans ISO 8601 days and times and nulls in the JSON that `column` has just written, up to `end`. Returns
-   * the offset of the first other value. Sets `stop`, the number of values, and `numbers` and `times`, the
-   * numbers of days and times.
+   * Scans ISO 8601 days and times and nulls in the JSON that `writeColumn` has just written, up to `end`.
+   * Returns the offset of the first other value. Sets `stop`, the number of values, and `numbers` and
+   * `times`, the numbers of days and times.
    */
   moments(end: number): number {
     return this.exports.moments(OUT, end)
@@ -201,8 +201,8 @@ export class Kernel {
   }
 
   /**
-   * Returns the rows of the lowest and highest values that `column` has passed (−1: none), and the number of
-   * nulls.
+   * Returns the rows of the lowest and highest values that `writeColumn` has passed (−1: none), and the
+   * number of nulls.
    */
   get bounds(): { lowest: number; highest: number; missing: number } {
     const { lowest, highest, missing } = this.exports

@@ -1,7 +1,7 @@
 /**
  * AssemblyScript, compiled to WebAssembly by esbuild.config.js: finds plain rows and cells and builds column
- * JSON, 16 bytes at a time. `tokenize` stops before the first row that is not plain, `column` before the first
- * such cell. The TypeScript code (tokenizer.ts, column.ts) reads those, so it implements all rules.
+ * JSON, 16 bytes at a time. `tokenize` stops before the first row that is not plain, `column` before the
+ * first such cell. The TypeScript code (tokenizer.ts, column.ts) reads those, so it implements all rules.
  */
 
 /** Memory layout: input of `configure`, the text, the cells, and the JSON of one column of one batch. */

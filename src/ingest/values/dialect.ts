@@ -74,7 +74,7 @@ export interface ColumnProfile {
   written: (NumberStyle | undefined)[]
   /** First value, if the point in all values can be decimal or group thousands: 1.234. */
   grouped: (string | undefined)[]
-  /** Whether the last row looks like a total of the others. `looks` then ignores it. */
+  /** Whether the last row looks like a total of the others. `shapes` then ignores it. */
   endsInTotal: boolean
   /** Shape of the texts. */
   looks: (Look | undefined)[]
@@ -95,7 +95,7 @@ export interface FirstValue {
   text: string
 }
 
-/** Types that users can give with NAME:TYPE. Dates may have times; see `isoDate`. */
+/** Types that users can give with NAME:TYPE. Dates may have times; see `parseDate`. */
 export const givenTypes = ['number', 'text', 'boolean', 'date', 'datetime', 'date-dmy', 'date-mdy'] as const
 export type GivenType = (typeof givenTypes)[number]
 

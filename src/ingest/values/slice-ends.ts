@@ -1,6 +1,6 @@
 /**
- * Ends slices by content-defined chunking (docs/adr/0024): after rows chosen by the hash of their cells, so that
- * an inserted or deleted row changes only nearby slices. A slice has 16,384 to 131,072 rows, about 40,000 on
+ * Ends slices by content-defined chunking (docs/adr/0024), after rows chosen by the hash of their cells: an
+ * inserted or deleted row changes only nearby slices. A slice has 16,384 to 131,072 rows, about 40,000 on
  * average, and fewer if rows have more than 341 bytes. `kernel/rows.as.ts` has the same algorithm.
  */
 import { breathe, endOf, skipBlanks, turnIsLong } from '../../json/index.ts'

@@ -30,7 +30,7 @@ export interface ColumnFound {
   type: ColumnType | 'empty'
   /** Order of day and month in which dates were written; `undecided` makes them text. */
   dateOrder?: 'dmy' | 'mdy' | 'undecided'
-  /** How slices in `text` encoding are converted to the type; see `rewritten`. */
+  /** How slices in `text` encoding are converted to the type; see `convertTexts`. */
   rewrite?: Rewrite
   /** First value of each type in a column that became text. */
   seen?: FirstValue[]

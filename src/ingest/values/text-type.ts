@@ -45,7 +45,7 @@ const ZERO = 0x30
 const SPACE = 0x20
 const COLON = 0x3a
 const HYPHEN = 0x2d
-/** Maximum length of a date written by `writeNumeric`. */
+/** Maximum length of a date written by `writeNumericDate`. */
 const NUMERIC_BYTES = 21
 /** Maximum length of a text that can be a date. */
 const MAX_BYTES = 64
@@ -111,7 +111,7 @@ export class TextType {
     )
   }
 
-  /** Adds ISO 8601 days and times without zone. Requires `mayBeMoments`. */
+  /** Adds ISO 8601 days and times without zone. Requires `canBeMoments`. */
   addMoments(days: number, times: number): void {
     if (days + times === 0) return
     this.count += days + times
@@ -177,7 +177,7 @@ export class TextType {
       return this.agrees(moment)
     }
     if (this.asWritten || (isFirst && !mayBeDate(buf, start, end))) return false
-    // Fast path: most other dates are numeric. Their ISO text is only built in `rewritten`.
+    // Fast path: most other dates are numeric. Their ISO text is only built in `convertTexts`.
     const numbers = numericIn(buf, start, end)
     const { dmy, mdy, form } = numbers ?? readingIn(buf, start, end, this.kept)
     if (this.form !== undefined && this.form !== form) return false
@@ -288,10 +288,10 @@ function formOf(text: string): string {
   return /^\d{1,2}([-/.\s])\s?\d{1,2}[-/.\s]/.exec(trimmed)?.[1] ?? 'name'
 }
 
-/** Offset at which `numericIn` and its helpers read. */
+/** Offset at which `parseNumericDate` and its helpers read. */
 let at = 0
 
-/** Parses up to `maxDigits` digits at `at`; −1 if there are none. */
+/** Parses up to `maxDigits` digits at `readOffset`; −1 if there are none. */
 function digits(buf: Uint8Array, end: number, maxDigits: number): number {
   let value = 0
   const from = at
@@ -314,7 +314,7 @@ const numeric = {
 }
 const FORMS: Record<number, string> = { 47: '/', 46: '.', 45: '-' }
 
-/** Parses `31.01.2024`, the most common form, into `numeric`. */
+/** Parses `31.01.2024`, the most common form, into `lastNumeric`. */
 function isPaddedDay(buf: Uint8Array, i: number): boolean {
   const form = FORMS[buf[i + 2]]
   if (form === undefined || buf[i + 5] !== buf[i + 2]) return false
@@ -334,7 +334,7 @@ function isPaddedDay(buf: Uint8Array, i: number): boolean {
 
 /**
  * Parses numeric dates such as `31.01.2024` and `1/31/2024`, also with ` 9:30` or ` 09:30:00`. Returns
- * `numeric`, which the next call overwrites.
+ * `lastNumeric`, which the next call overwrites.
  */
 function numericIn(buf: Uint8Array, start: number, end: number): typeof numeric | undefined {
   if (end - start === 10 && isPaddedDay(buf, start)) return numeric
@@ -377,7 +377,7 @@ function numericIn(buf: Uint8Array, start: number, end: number): typeof numeric 
   return numeric
 }
 
-/** Writes `numeric` as a JSON string in ISO 8601 at `to`. Returns the offset after it. */
+/** Writes `lastNumeric` as a JSON string in ISO 8601 at `to`. Returns the offset after it. */
 function writeNumeric(out: Uint8Array, to: number, order: DateOrder): number {
   const { first, second, year, hour, minute, seconds } = numeric
   const [day, month] = order === 'mdy' ? [second, first] : [first, second]
@@ -405,7 +405,7 @@ function writeNumeric(out: Uint8Array, to: number, order: DateOrder): number {
   return k
 }
 
-/** Parses exactly two digits at `at`; −1 otherwise. */
+/** Parses exactly two digits at `readOffset`; −1 otherwise. */
 function two(buf: Uint8Array, end: number): number {
   const from = at
   const value = digits(buf, end, 2)

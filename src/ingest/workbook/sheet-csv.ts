@@ -35,7 +35,7 @@ export interface SheetSize {
 const CHUNK_BYTES = 64 * 1024
 
 /**
- * Writes the rows of a sheet as CSV, in one pass. Rows are padded to the largest width so far; see `padded`.
+ * Writes the rows of a sheet as CSV, in one pass. Rows are padded to the largest width so far; see `padRows`.
  */
 export class SheetWriter {
   readonly size: SheetSize
