@@ -26,16 +26,16 @@ exports.load = (file, argv) => {
   if (!stamp) return { exported: require(file) }
   const command = argv.find((word) => /^[a-z]{1,20}$/.test(word)) ?? 'main'
   const name = `gridline-${process.version}-${process.arch}-${stamp}-${command}.bin`
-  const found = read(name)
+  const cached = read(name)
   const script = new vm.Script(`(function(exports,require,module,__filename,__dirname){${source}\n})`, {
     filename: file,
-    cachedData: found?.code,
+    cachedData: cached?.code,
   })
   const module = { exports: {} }
   script
     .runInThisContext()
     .call(module.exports, module.exports, createRequire(file), module, file, dirname(file))
-  const commands = found && !script.cachedDataRejected ? found.commands : []
+  const commands = cached && !script.cachedDataRejected ? cached.commands : []
   const saveCode = (command) => {
     if (commands.includes(command)) return
     write(name, script.createCachedData(), [...commands, command])

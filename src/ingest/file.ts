@@ -296,7 +296,8 @@ async function delimited<S extends SliceSink>(
         source: `${options.source ?? 'input'}, table ${k + 1}`,
       }
       const { title } = part
-      const isOwn = title !== undefined && parts.every((other) => other === part || other.title !== title)
+      const isOwn =
+        title !== undefined && parts.every((sibling) => sibling === part || sibling.title !== title)
       tables.push({
         path: [isOwn ? title : `table ${k + 1}`],
         ingested: await ingestDelimited(once(part.bytes), reading, partSink),

@@ -1,7 +1,7 @@
 // Tells data files from archives and documentation, by their names.
 import { type FileFormat, fileFormats, formatByName } from '../contract/formats.ts'
 
-/** Returns whether the extension is that of a data file, and not of an archive. */
+/** Returns whether the extension belongs to a data file that is not an archive. */
 export function isDataFile(fileName: string): boolean {
   const name = formatByName(fileName)
   const format: FileFormat | undefined = name && fileFormats[name]

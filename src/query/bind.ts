@@ -175,8 +175,8 @@ class Binder {
         return {
           kind: 'boolean',
           run: (row) => {
-            const found = of(row)
-            return and(compared(found, low(row), least), compared(found, high(row), most))
+            const current = of(row)
+            return and(compared(current, low(row), least), compared(current, high(row), most))
           },
         }
       }
@@ -268,34 +268,34 @@ class Binder {
 
   /** Binds `in`. */
   private membership(of: Expression, list: readonly Expression[]): Bound {
-    const one = this.bind(of)
-    const others = list.map((item) => {
-      const other = this.bind(item)
-      if (one.kind === 'moment' && other.kind === 'text') {
-        const run = this.moment(other, item)
+    const operand = this.bind(of)
+    const items = list.map((item) => {
+      const boundItem = this.bind(item)
+      if (operand.kind === 'moment' && boundItem.kind === 'text') {
+        const run = this.moment(boundItem, item)
         return { kind: 'moment', run, constant: run([]) } as Bound
       }
-      this.assertAlike(one, other, item)
-      return other
+      this.assertAlike(operand, boundItem, item)
+      return boundItem
     })
     // A lookup in a set costs the same for any number of constants.
-    const types = new Set(others.map(({ constant }) => typeof constant))
+    const types = new Set(items.map(({ constant }) => typeof constant))
     const [type] = types
     if (types.size === 1 && (type === 'string' || type === 'number')) {
-      const set = new Set(others.map(({ constant }) => constant as Scalar))
-      return { kind: 'boolean', run: (row) => isAmong(one.run(row), set, type) }
+      const set = new Set(items.map(({ constant }) => constant as Scalar))
+      return { kind: 'boolean', run: (row) => isAmong(operand.run(row), set, type) }
     }
     return {
       kind: 'boolean',
       run: (row) => {
-        const value = one.run(row)
-        let found: Scalar = false
-        for (const { run } of others) {
+        const value = operand.run(row)
+        let result: Scalar = false
+        for (const { run } of items) {
           const same = compared(value, run(row), comparisons['='])
           if (same === true) return true
-          if (same === null) found = null
+          if (same === null) result = null
         }
-        return found
+        return result
       },
     }
   }
@@ -348,17 +348,17 @@ function either(left: Run, right: Run, row: readonly Scalar[]): Scalar {
   return rightValue === true ? true : leftValue === false && rightValue === false ? false : null
 }
 
-type Test = (one: never, other: never) => boolean
+type Test = (left: never, right: never) => boolean
 
 /** Tests by sign of the comparison. */
 const comparisons: Record<Comparison, Test> = {
   // An integer can be a number or a bigint.
-  '=': (one: Scalar, other: Scalar) => one === other || isSame(one, other),
-  '<>': (one: Scalar, other: Scalar) => one !== other && !isSame(one, other),
-  '<': (one: number, other: number) => one < other,
-  '<=': (one: number, other: number) => one <= other,
-  '>': (one: number, other: number) => one > other,
-  '>=': (one: number, other: number) => one >= other,
+  '=': (left: Scalar, right: Scalar) => left === right || isSame(left, right),
+  '<>': (left: Scalar, right: Scalar) => left !== right && !isSame(left, right),
+  '<': (left: number, right: number) => left < right,
+  '<=': (left: number, right: number) => left <= right,
+  '>': (left: number, right: number) => left > right,
+  '>=': (left: number, right: number) => left >= right,
 }
 
 function isSame(left: Scalar, right: Scalar): boolean {
@@ -394,13 +394,13 @@ function isNumber(value: Scalar): value is number | bigint {
  */
 const computed =
   (compute: (a: number, b: number) => number) =>
-  (one: Scalar, other: Scalar): Scalar => {
-    if (!isNumber(one) || !isNumber(other)) return null
-    const value = compute(Number(one), Number(other))
+  (left: Scalar, right: Scalar): Scalar => {
+    if (!isNumber(left) || !isNumber(right)) return null
+    const value = compute(Number(left), Number(right))
     return Number.isFinite(value) ? value : null
   }
 
-const arithmetic: Record<Arithmetic, (one: Scalar, other: Scalar) => Scalar> = {
+const arithmetic: Record<Arithmetic, (left: Scalar, right: Scalar) => Scalar> = {
   '+': computed((a, b) => a + b),
   '-': computed((a, b) => a - b),
   '*': computed((a, b) => a * b),

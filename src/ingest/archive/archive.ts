@@ -77,7 +77,7 @@ export function tooLargeArchive(source: string, { archive_bytes }: ArchiveLimits
   )
 }
 
-/** Normalizes the path of an entry. Throws `bad_data` for absolute paths and those that leave the archive. */
+/** Normalizes the path of an entry. Throws `bad_data` if it is absolute or leaves the archive. */
 function checkPath(path: string, source: string): string {
   const parts = path.split('/')
   if (

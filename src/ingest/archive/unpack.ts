@@ -13,7 +13,7 @@ const HARMLESS_BYTES = 16 * 1024 * 1024
 
 type Ratio = Pick<Limits, 'compression_ratio'>
 
-/** Returns whether the compression ratio is that of an archive bomb. Sizes in bytes. */
+/** Returns whether the compression ratio indicates an archive bomb. Sizes in bytes. */
 export function isBomb(unpacked: number, packed: number, { compression_ratio }: Ratio): boolean {
   return unpacked > HARMLESS_BYTES && unpacked > packed * compression_ratio
 }
@@ -95,7 +95,7 @@ async function* decompressed(
   try {
     for await (const chunk of input.pipe(unzip)) {
       size += chunk.length
-      // Compare with the input consumed so far, not with what is buffered.
+      // Compares with the input consumed so far, not with buffered input.
       if (isBomb(size, unzip.bytesWritten, limits)) throw bomb(name, limits)
       yield chunk
     }

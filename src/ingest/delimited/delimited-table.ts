@@ -464,13 +464,13 @@ function firstValues(
 /** Returns the detected type of a column's texts; empty for plain text. */
 function typedTexts(
   { texts, brokenLine }: ColumnBuilder,
-  given: GivenType | undefined,
+  expectedType: GivenType | undefined,
 ): Partial<ColumnFound> {
   if (texts === undefined) return {}
   const { type, order, rewrite, isUndecided } = texts.result()
   const { broken, count } = texts
   if (isUndecided) return { dateOrder: 'undecided' }
-  if (type !== 'text') return { type, dateOrder: orderIn(given) ?? order, rewrite }
+  if (type !== 'text') return { type, dateOrder: orderIn(expectedType) ?? order, rewrite }
   if (!broken || brokenLine === undefined) return {}
   if (count < FEW_VALUES && (broken.before === 'boolean' || !AS_DAYS.test(broken.text))) return {}
   return { text: { line: brokenLine, text: broken.text } }

@@ -53,7 +53,7 @@ export async function tablesIn(input: Buffer, options: DelimitedOptions): Promis
   const head = text.subarray(0, SAMPLE_BYTES)
   const sniffed = (start: Buffer, whole: boolean) =>
     sniff(start, whole, options, new Warnings()).catch(() => undefined)
-  // If several short tables together have no dialect, that of the first lines is used.
+  // Several short tables may have no common dialect; then the first lines decide.
   const dialect =
     (await sniffed(head, head.length === text.length)) ?? (await sniffed(firstLines(head), true))
   if (!dialect || dialect.collapse) return single
@@ -142,7 +142,7 @@ function titleOf(rows: Rows, k: number, isKnown: boolean): Row | undefined {
   if (!isLong) return undefined
   let above = k - 1
   while (above > 0 && all[above].filled.length === 0) above--
-  // A title below a table of this width can be that of a section. Then the header must look like one.
+  // Below a table of this width, the title may name a section. Then the header must look like one.
   const isSection = above > 0 && widthAbove(all, above) === all[k].cells.length
   const hasHeader = (): boolean =>
     isKnown || rows.repeats(above, names) || isHeader(all, k) || isHeaderOfFew(all, k)
@@ -174,9 +174,8 @@ function areYears(cells: readonly string[]): boolean {
 }
 
 /**
- * Returns whether row `k` is a header like that of the previous table: another first name, and then the same
- * names, or years and days, of which no other row has as many. `isSure`: the previous table is known to have
- * a header.
+ * Returns whether row `k` is a header like the previous one: another first name, then the same names, or
+ * years and days, more than any other row has. `isSure`: the previous row is known to be a header.
  */
 function isHeaderLike(rows: Rows, k: number, header: Row, isSure: boolean): boolean {
   const { all } = rows

@@ -160,8 +160,8 @@ function isYear(first: string[], data: string[][]): boolean {
 }
 
 /**
- * Returns whether names are numbers in even steps (1990, 1991, 1992). Two years are enough; other numbers
- * need three, a word beside them, and rows that differ.
+ * Returns whether names are numbers in even steps (1990, 1991, 1992). Two years suffice. Other numbers need
+ * three, a word beside them, and rows unlike them.
  */
 function isSequence(first: string[], data: string[][]): boolean {
   const steps = (cells: string[]): number[] | undefined => {

@@ -128,9 +128,9 @@ export function repair(
       while (k > 0 && order[k - 1] > stop + 1) k--
       order.splice(k, 0, stop + 1)
     }
-    const other = cells.get(step.cell)
-    if (!other || total < other.cost) cells.set(step.cell, step)
-    else if (total === other.cost) other.ways = 2
+    const existing = cells.get(step.cell)
+    if (!existing || total < existing.cost) cells.set(step.cell, step)
+    else if (total === existing.cost) existing.ways = 2
   }
 
   /**

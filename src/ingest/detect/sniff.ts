@@ -249,17 +249,17 @@ function columnNames(
   const used = new Set<string>()
   const suffixes = new Map<string, number>()
   return cells.map((cell, k) => {
-    const given = cell.trim()
-    const base = given || `column_${k + 1}`
+    const trimmed = cell.trim()
+    const base = trimmed || `column_${k + 1}`
     let name = base
     for (let n = suffixes.get(base) ?? 2; used.has(name); n++) {
       name = `${base} (${n})`
       suffixes.set(base, n + 1)
     }
     used.add(name)
-    if (headerRows > 0 && given === '') warnings.note(`column ${k + 1} has no name; named ${name}`)
-    else if (name !== given && headerRows > 0)
-      warnings.note(`column ${k + 1} has the duplicate name ${excerpt(given)}; renamed to ${excerpt(name)}`)
+    if (headerRows > 0 && trimmed === '') warnings.note(`column ${k + 1} has no name; named ${name}`)
+    else if (name !== trimmed && headerRows > 0)
+      warnings.note(`column ${k + 1} has the duplicate name ${excerpt(trimmed)}; renamed to ${excerpt(name)}`)
     return name
   })
 }

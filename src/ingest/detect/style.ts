@@ -60,14 +60,15 @@ async function chooseDelimiter(
   crOnly: boolean,
   warnings: Warnings,
 ): Promise<Candidate> {
-  const given = options.delimiter
+  const requested = options.delimiter
   const candidates: Candidate[] = []
   // Semicolons of `&quot;` and `&#39;` are not delimiters.
   const bare = text.includes('&') ? text.replace(/&(?:[a-z]\w{1,8}|#\d{1,6}|#x[\da-f]{1,5});/gi, '') : text
-  for (const delimiter of given ? [given] : [',', '\t', ';', '|', ' ']) {
-    if (given || bare.includes(delimiter)) candidates.push(await candidate(text, delimiter, crOnly, options))
+  for (const delimiter of requested ? [requested] : [',', '\t', ';', '|', ' ']) {
+    if (requested || bare.includes(delimiter))
+      candidates.push(await candidate(text, delimiter, crOnly, options))
   }
-  if (given) return candidates[0]
+  if (requested) return candidates[0]
   if (areGroupedNumbers(text)) {
     warnings.note('read as one column: each line is a number with commas between thousands')
     return candidate(text, NONE, crOnly, options)

@@ -272,10 +272,10 @@ function escaped(from: i32, to: i32, doubled: bool, target: i32): i32 {
   let i = from
   while (i < to) {
     const v = v128.load(i)
-    let found = special(v)
-    if (doubled && quote != DOUBLE_QUOTE) found |= i8x16.bitmask(i8x16.eq(v, i8x16.splat(<i8>quote)))
+    let matches = special(v)
+    if (doubled && quote != DOUBLE_QUOTE) matches |= i8x16.bitmask(i8x16.eq(v, i8x16.splat(<i8>quote)))
     v128.store(out, v)
-    const n = found ? <i32>ctz(found) : 16
+    const n = matches ? <i32>ctz(matches) : 16
     if (i + n >= to) {
       out += to - i
       break
@@ -329,12 +329,12 @@ function isLongDecimal(start: i32, length: i32): bool {
   const digits =
     i8x16.bitmask(i8x16.lt_u(i8x16.sub(v128.load(start), zero), ten)) |
     (i8x16.bitmask(i8x16.lt_u(i8x16.sub(v128.load(start, 16), zero), ten)) << 16)
-  let others = <u32>~digits
-  if (length < 32) others &= ((<u32>1) << length) - 1
+  let nonDigits = <u32>~digits
+  if (length < 32) nonDigits &= ((<u32>1) << length) - 1
   const sign = <i32>(<i32>load<u8>(start) == MINUS)
-  if (sign) others &= ~1
-  if (others == 0 || (others & (others - 1)) != 0) return false
-  return isPointAt(start, length, sign, <i32>ctz(others))
+  if (sign) nonDigits &= ~1
+  if (nonDigits == 0 || (nonDigits & (nonDigits - 1)) != 0) return false
+  return isPointAt(start, length, sign, <i32>ctz(nonDigits))
 }
 
 /** Returns whether byte `at` is a point between digits, and the number has no leading zero. */
@@ -346,17 +346,17 @@ function isPointAt(start: i32, length: i32, sign: i32, at: i32): bool {
 /** Returns whether the 1 to 16 bytes in `v` are a number: at most 15 digits, or digits with a point. */
 function isShortNumber(v: v128, start: i32, length: i32): bool {
   const digits = i8x16.bitmask(i8x16.lt_u(i8x16.sub(v, i8x16.splat(<i8>ZERO)), i8x16.splat(10)))
-  let others = ((1 << length) - 1) & ~digits
+  let nonDigits = ((1 << length) - 1) & ~digits
   const sign = <i32>(<i32>load<u8>(start) == MINUS)
   if (sign) {
-    others &= ~1
+    nonDigits &= ~1
     if (length == 1) return false
   }
-  if (others == 0) {
+  if (nonDigits == 0) {
     if (length - sign > 15) return false
     return <i32>load<u8>(start + sign) != ZERO || length == sign + 1
   }
-  return (others & (others - 1)) == 0 && isPointAt(start, length, sign, <i32>ctz(others))
+  return (nonDigits & (nonDigits - 1)) == 0 && isPointAt(start, length, sign, <i32>ctz(nonDigits))
 }
 
 /**
@@ -496,9 +496,9 @@ function textColumn(index: i32, from: i32, to: i32): i32 {
         const v = v128.load(i)
         const left = end - i
         const valid: i32 = left >= 16 ? 0xffff : (1 << left) - 1
-        let found = special(v)
-        if (doubled && quote != DOUBLE_QUOTE) found |= i8x16.bitmask(i8x16.eq(v, i8x16.splat(<i8>quote)))
-        if (found & valid) {
+        let matches = special(v)
+        if (doubled && quote != DOUBLE_QUOTE) matches |= i8x16.bitmask(i8x16.eq(v, i8x16.splat(<i8>quote)))
+        if (matches & valid) {
           out = escaped(i, end, doubled, out)
           break
         }
@@ -514,13 +514,13 @@ function textColumn(index: i32, from: i32, to: i32): i32 {
     head = i8x16.swizzle(head, REVERSED)
     const first = <u64>i64x2.extract_lane(head, 0)
     const second = <u64>i64x2.extract_lane(head, 1)
-    const known = packed & ESCAPED ? certain(first) : u64.MAX_VALUE
+    const certainBits = packed & ESCAPED ? certain(first) : u64.MAX_VALUE
     if (lowAt < 0) {
       low = high = start
       lowEnd = highEnd = end
       lowFirst = highFirst = first
       lowSecond = highSecond = second
-      lowCertain = highCertain = known
+      lowCertain = highCertain = certainBits
       lowFlags = highFlags = packed
       lowAt = highAt = r
       continue
@@ -541,8 +541,8 @@ function textColumn(index: i32, from: i32, to: i32): i32 {
             ? second > highSecond
             : isBefore(high, highEnd, start, end)
     } else {
-      const toLow = known & lowCertain
-      const toHigh = known & highCertain
+      const toLow = certainBits & lowCertain
+      const toHigh = certainBits & highCertain
       isLower = (first & toLow) < (lowFirst & toLow)
       isHigher = (first & toHigh) > (highFirst & toHigh)
       if ((first & toLow) == (lowFirst & toLow)) isLower = isBeforeUnquoted(start, end, low, lowEnd)
@@ -553,7 +553,7 @@ function textColumn(index: i32, from: i32, to: i32): i32 {
       lowEnd = end
       lowFirst = first
       lowSecond = second
-      lowCertain = known
+      lowCertain = certainBits
       lowFlags = packed
       lowAt = r
     }
@@ -562,7 +562,7 @@ function textColumn(index: i32, from: i32, to: i32): i32 {
       highEnd = end
       highFirst = first
       highSecond = second
-      highCertain = known
+      highCertain = certainBits
       highFlags = packed
       highAt = r
     }
@@ -585,7 +585,7 @@ export function moments(from: i32, to: i32): i32 {
   const ten = i8x16.splat(10)
   let i = from
   let passed = 0
-  let found = 0
+  let days = 0
   times = 0
   while (i < to) {
     if (load<i32>(i) == NULL_TEXT) {
@@ -595,12 +595,12 @@ export function moments(from: i32, to: i32): i32 {
     }
     const v = v128.load(i)
     const digit = i8x16.bitmask(i8x16.lt_u(i8x16.sub(v, zero), ten))
-    const other = i8x16.bitmask(
+    const punctuation = i8x16.bitmask(
       i8x16.eq(v, i8x16(0x22, 0, 0, 0, 0, 0x2d, 0, 0, 0x2d, 0, 0, 0x22, 0x2c, 0, 0, 0)),
     )
     // Digits of year, month and day; quote and hyphens around them.
-    if ((digit & 0x6de) != 0x6de || (other & 0x121) != 0x121) break
-    const isDay = (other & 0x1800) == 0x1800
+    if ((digit & 0x6de) != 0x6de || (punctuation & 0x121) != 0x121) break
+    const isDay = (punctuation & 0x1800) == 0x1800
     if (!isDay) {
       const c = <i32>load<u8>(i, 11)
       if (c != LETTER_T && c != BLANK) break
@@ -624,14 +624,14 @@ export function moments(from: i32, to: i32): i32 {
     passed++
     if (isDay) {
       i += 13
-      found++
+      days++
     } else {
       i += 22
       times++
     }
   }
   stop = passed
-  numbers = found
+  numbers = days
   return i
 }
 

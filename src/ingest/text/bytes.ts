@@ -23,26 +23,26 @@ const signatures: [string, string][] = [
 ]
 
 /**
- * Converts text to UTF-8 without byte order mark, NUL bytes and a final Ctrl-Z. Without `given`, detects byte
- * order marks and UTF-16, and guesses the encoding of bytes that are not valid UTF-8. Throws for binary data,
- * and with `isJson` at the first NUL byte.
+ * Converts text to UTF-8 without byte order mark, NUL bytes and a final Ctrl-Z. Without `requested`, detects
+ * byte order marks and UTF-16, and guesses the encoding of bytes that are not valid UTF-8. Throws for binary
+ * data, and with `isJson` at the first NUL byte.
  */
 export async function* utf8(
   source: Bytes,
-  given: string | undefined,
+  requested: string | undefined,
   name: string,
   warnings: Warnings,
   isJson = false,
 ): AsyncGenerator<Uint8Array> {
   const { head, whole } = await peek(source, 4096)
-  const encoding = given ? encodingNamed(given) : guessEncoding(head, name)
+  const encoding = requested ? encodingNamed(requested) : guessEncoding(head, name)
   if (encoding === 'utf-8') {
     const lines: LineCount = { seen: 1 }
     yield* withoutEndMark(
       checkedUtf8(
         withoutNul(whole, lines, name, warnings, isJson),
         lines,
-        given !== undefined,
+        requested !== undefined,
         name,
         warnings,
       ),
@@ -50,7 +50,7 @@ export async function* utf8(
     )
     return
   }
-  if (!given && encoding !== 'utf-8') warnings.note(`read as ${encoding.toUpperCase()}`)
+  if (!requested && encoding !== 'utf-8') warnings.note(`read as ${encoding.toUpperCase()}`)
   yield* withoutEndMark(decoded(whole, encoding, name), warnings)
 }
 
@@ -243,12 +243,12 @@ const LF = 0x0a
 async function* checkedUtf8(
   source: Bytes,
   lines: LineCount,
-  given: boolean,
+  isRequested: boolean,
   name: string,
   warnings: Warnings,
 ): AsyncGenerator<Uint8Array> {
   let first = true
-  let unicode = given
+  let unicode = isRequested
   let latin: Decoder | undefined
   let rest: Buffer = Buffer.alloc(0)
   /** Start of the current line: the encoding is guessed from whole lines, however chunks divide them. */
@@ -326,9 +326,11 @@ async function notUtf8(
     )
   }
   const whole = lineStart > 0 ? body.subarray(lineStart) : Buffer.concat([begun, body])
-  const { encoding, others } = await guessedEncoding(whole.subarray(0, GUESS_BYTES))
+  const { encoding, alternatives } = await guessedEncoding(whole.subarray(0, GUESS_BYTES))
   const also =
-    others.length > 0 ? `; also possible: ${others.map((label) => label.toUpperCase()).join(', ')}` : ''
+    alternatives.length > 0
+      ? `; also possible: ${alternatives.map((label) => label.toUpperCase()).join(', ')}`
+      : ''
   warnings.note(
     `read as ${encoding.toUpperCase()} (guessed: line ${where} is not UTF-8${also}); to set it: --encoding`,
   )

@@ -75,7 +75,7 @@ const CLOSE = 0.97
 const ALTERNATIVES = 3
 
 /** Guesses the encoding of bytes that are not UTF-8, and lists other likely ones. */
-export async function guessedEncoding(sample: Buffer): Promise<{ encoding: string; others: string[] }> {
+export async function guessedEncoding(sample: Buffer): Promise<{ encoding: string; alternatives: string[] }> {
   const { detectAll } = await import('jschardet')
   const special = sample.filter((byte) => byte >= 0x80).length
   const likely: { encoding: string; confidence: number }[] = []
@@ -100,8 +100,10 @@ export async function guessedEncoding(sample: Buffer): Promise<{ encoding: strin
     (best.encoding === MAC && decodes(sample, WESTERN) && fitIn(sample, WESTERN) > fitIn(sample, MAC) + 0.2)
   const modern = isWestern ? WESTERN : best.encoding
   const encoding = (await isOfDos(sample, modern)) ? DOS_WESTERN : modern
-  const others = likely.map((candidate) => candidate.encoding).filter((candidate) => candidate !== encoding)
-  return { encoding, others: others.slice(0, ALTERNATIVES) }
+  const alternatives = likely
+    .map((candidate) => candidate.encoding)
+    .filter((candidate) => candidate !== encoding)
+  return { encoding, alternatives: alternatives.slice(0, ALTERNATIVES) }
 }
 
 /** DOS code page of Western Europe; has its letters at the same codes as 437. */

@@ -544,9 +544,9 @@ export function numbersAsText(numbers: Uint8Array): Buffer {
 }
 
 /** Returns the hint for a cell that does not have the type of its column. */
-function hintOn(cell: string, { name, isTarget }: ColumnRules, given: GivenType | undefined): string {
+function hintOn(cell: string, { name, isTarget }: ColumnRules, expectedType: GivenType | undefined): string {
   if (isTotal(cell)) return 'To skip the row of the total, use --skip-last 1.'
-  const style = given === 'number' && /\d/.test(cell) ? commaStyle([cell]) : undefined
+  const style = expectedType === 'number' && /\d/.test(cell) ? commaStyle([cell]) : undefined
   if (style) return `If it has a decimal comma, add ${optionsOf(style)}.`
   const alternative = isTarget
     ? 'allow the change with --allow-type-change'

@@ -98,7 +98,7 @@ export async function* odsSheets(
     await steps.return(undefined)
   }
   const isWhole = chosen === undefined && area === WHOLE
-  noteEmpty('spreadsheet', { names: empty, found: sheets, isWhole }, source, warnings)
+  noteEmpty('spreadsheet', { names: empty, sheets, isWhole }, source, warnings)
 }
 
 /**

@@ -210,11 +210,11 @@ async function* withoutLeft(csv: Bytes, left: number, from: number): AsyncGenera
  */
 export function noteEmpty(
   kind: 'workbook' | 'spreadsheet',
-  { names, found, isWhole }: { names: readonly string[]; found: number; isWhole: boolean },
+  { names, sheets, isWhole }: { names: readonly string[]; sheets: number; isWhole: boolean },
   source: string,
   warnings: Warnings,
 ): void {
-  if (found === 0)
+  if (sheets === 0)
     throw badData(
       source,
       {},

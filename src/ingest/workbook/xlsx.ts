@@ -106,7 +106,7 @@ export async function* xlsxSheets(
     if (sheets === before && chosen === undefined) empty.push(name)
   }
   const isWhole = chosen === undefined && area === WHOLE
-  noteEmpty('workbook', { names: empty, found: sheets, isWhole }, source, warnings)
+  noteEmpty('workbook', { names: empty, sheets, isWhole }, source, warnings)
 }
 
 /** Normalizes a part name: `/` as separator, no leading `/`, lower case. */
