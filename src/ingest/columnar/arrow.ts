@@ -67,7 +67,7 @@ export function arrowTable({ size, columns: mostColumns, rows: mostRows, ratio }
       typeof value === 'bigint' && (value > MAX_SAFE || value < -MAX_SAFE)
     if (type.typeId === Type.Decimal && type.scale === 0) {
       const isText = someValue(table.getChildAt(k), table.numRows, isUnsafe)
-      return { name, type: isText ? ('text' as const) : ('number' as const), toText: decimalText(0, isText) }
+      return { name, type: isText ? ('text' as const) : ('number' as const), toJson: decimalText(0, isText) }
     }
     // As in CSV, 64-bit integers that a double cannot represent make the column text.
     if (
@@ -75,7 +75,7 @@ export function arrowTable({ size, columns: mostColumns, rows: mostRows, ratio }
       type.typeId === Type.Int &&
       someValue(table.getChildAt(k), table.numRows, isUnsafe)
     )
-      return { name, type: 'text' as const, toText: stringText }
+      return { name, type: 'text' as const, toJson: stringText }
     return { name, ...columnFormat }
   })
   return {
@@ -107,7 +107,7 @@ function someValue(
  * Returns the column type of an Arrow type, and the function that writes its values as JSON. Throws
  * `RefusedFile`.
  */
-function columnType(type: DataType): { type: ColumnType; toText: ToText } {
+function columnType(type: DataType): { type: ColumnType; toJson: ToText } {
   switch (type.typeId) {
     case Type.Dictionary:
       return columnType(type.dictionary)
@@ -117,22 +117,22 @@ function columnType(type: DataType): { type: ColumnType; toText: ToText } {
       throw new Refused('a column of unions, which are not supported', 'Write a column for each type.')
     case Type.Null:
     case Type.Int:
-      return { type: 'number', toText: numberText }
+      return { type: 'number', toJson: numberText }
     case Type.Float:
-      return { type: 'number', toText: type.precision === 2 ? numberText : singleText }
+      return { type: 'number', toJson: type.precision === 2 ? numberText : singleText }
     case Type.Decimal: {
       const isText = type.scale <= 0 && type.precision - type.scale > 15
-      return { type: isText ? 'text' : 'number', toText: decimalText(type.scale, isText) }
+      return { type: isText ? 'text' : 'number', toJson: decimalText(type.scale, isText) }
     }
     case Type.Bool:
-      return { type: 'boolean', toText: booleanText }
+      return { type: 'boolean', toJson: booleanText }
     case Type.Date:
     case Type.Timestamp:
     case Type.Time: {
       const text = momentOf(type)
       return {
         type: 'text',
-        toText: (value) => (value === null || value === undefined ? 'null' : JSON.stringify(text(value))),
+        toJson: (value) => (value === null || value === undefined ? 'null' : JSON.stringify(text(value))),
       }
     }
     case Type.Interval:
@@ -144,10 +144,10 @@ function columnType(type: DataType): { type: ColumnType; toText: ToText } {
     case Type.LargeBinary:
     case Type.BinaryView:
     case Type.FixedSizeBinary:
-      return { type: 'text', toText: stringText }
+      return { type: 'text', toJson: stringText }
     default: {
       const plain = plainOf(type)
-      return { type: 'json', toText: (value, lost) => jsonText(plain(value), lost) }
+      return { type: 'json', toJson: (value, lost) => jsonText(plain(value), lost) }
     }
   }
 }

@@ -178,10 +178,10 @@ function checkSizes({ num_rows, row_groups }: FileMetaData, size: number, ratio:
 function columnOf(
   field: SchemaTree,
   metadata: FileMetaData,
-): { name: string; type: ColumnType; toText: ToText } {
+): { name: string; type: ColumnType; toJson: ToText } {
   const { element } = field
   const { name } = element
-  const create = (type: ColumnType, toText: ToText) => ({ name, type, toText })
+  const create = (type: ColumnType, toJson: ToText) => ({ name, type, toJson })
   refuseUnknown(field)
   refuseTwins(field)
   if (field.children.length > 0 || element.repetition_type === 'REPEATED') {

@@ -5,7 +5,7 @@ import type { ToText } from './values.ts'
 /** A table in a columnar file. */
 export interface Table {
   rows: number
-  columns: { name: string; type: ColumnType; toText: ToText }[]
+  columns: { name: string; type: ColumnType; toJson: ToText }[]
   /** Yields batches of values, in row order within each column. */
   values(): AsyncGenerator<{ column: number; values: ArrayLike<unknown> }>
 }

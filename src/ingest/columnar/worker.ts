@@ -38,7 +38,7 @@ async function run(): Promise<void> {
   const losses = table.columns.map((): Lost => ({ infinite: 0 }))
   for await (const { column, values } of table.values()) {
     for (let from = 0; from < values.length; ) {
-      const { text, rows } = textOf(values, from, table.columns[column].toText, losses[column])
+      const { text, rows } = textOf(values, from, table.columns[column].toJson, losses[column])
       from += rows
       while (waiting >= MAX_WAITING)
         await new Promise<void>((resolve) => {
@@ -60,13 +60,13 @@ async function run(): Promise<void> {
 function textOf(
   values: ArrayLike<unknown>,
   from: number,
-  toText: ToText,
+  toJson: ToText,
   losses: Lost,
 ): { text: Uint8Array; rows: number } {
   const parts: string[] = []
   let size = 0
   for (let k = from; k < values.length && parts.length < RUN_ROWS && size < RUN_BYTES; k++) {
-    const part = toText(values[k], losses)
+    const part = toJson(values[k], losses)
     parts.push(part)
     size += part.length
   }
