@@ -82,7 +82,7 @@ it.each([
     'semicolons of entities',
     'a.csv',
     'n,t,b\nM,&quot;Q of A, B&quot;,1\nN,&quot;L&quot;,2\n',
-    /line 2: 4 cells/,
+    /line 2: expected 3 cells, found 4/,
   ],
 ])('refused: %s', async (_, name, text, message) => {
   await expect(file(text, name)).rejects.toThrow(message)

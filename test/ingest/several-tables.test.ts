@@ -30,7 +30,9 @@ it('rows that lack cells, totals and stray rows are no tables', async () => {
       [3, 'c', 4],
     ],
   ])
-  await expect(read('id,name,n\n1,a,2\n2,b,3,4\n3,c,4\n')).rejects.toThrow(/line 3: 4 cells/)
+  await expect(read('id,name,n\n1,a,2\n2,b,3,4\n3,c,4\n')).rejects.toThrow(
+    /line 3: expected 3 cells, found 4/,
+  )
 })
 
 it.each([

@@ -214,7 +214,7 @@ const shapes: Shape[] = [
       [1, 'x', 3],
       [2, 'y, z', 4],
     ],
-    /quotes as a whole/,
+    /quotes around each line were removed/,
   ],
   [
     'an unclosed quote in a row that is one cell short',
@@ -368,7 +368,7 @@ const shapes: Shape[] = [
       ['USGS', 123, 4.5],
       ['USGS', 124, 5.5],
     ],
-    /line 2 was skipped: formats/,
+    /line 2 was skipped: column formats/,
   ],
   [
     'a rule below the header',

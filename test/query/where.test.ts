@@ -49,7 +49,7 @@ describe('conditions', () => {
     ['like > 1', 'write it in double quotes: "like"'],
     ['2x > 1', 'a name cannot begin with a digit'],
     [`${'('.repeat(101)}n${')'.repeat(101)} > 1`, 'nested more than 100 times'],
-    [`n in (${'1,'.repeat(6000)}1)`, 'at most 10000 are read'],
+    [`n in (${'1,'.repeat(6000)}1)`, 'the limit is 10000'],
   ])('%s is refused with its place', (text, message) => {
     expect(rejected(text)).toContain(message)
   })
