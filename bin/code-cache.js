@@ -1,7 +1,7 @@
 /**
- * Loads the command line from the code that V8 compiled in an earlier run: compiling it takes as long as everything else
- * in a short command. Each command has a cache of its own, so that only its code is read. A cache that V8 does not accept, because it is of
- * another version or has other flags, is written again. Nothing fails without a cache.
+ * Loads the command line from a cache of code compiled by V8: compiling takes as long as everything else in a
+ * short command. Each command has its own cache, so that only its code is read. A cache that V8 rejects, for
+ * another version or other flags, is written again. Everything works without a cache.
  */
 const fs = require('node:fs')
 const { createRequire } = require('node:module')
@@ -9,14 +9,14 @@ const { dirname, join } = require('node:path')
 const vm = require('node:vm')
 const { crc32 } = require('node:zlib')
 
-/** Caches of versions that are no longer run are removed after 30 days. */
+/** Age after which caches, which may be of unused versions, are removed: 30 days. */
 const OLD_MS = 30 * 24 * 3600 * 1000
-/** The end of dist/gridline.cjs and dist/help.cjs: a comment with a hash of the rest. */
+/** Final comment of dist/gridline.cjs and dist/help.cjs, with a hash of the rest. */
 const STAMP = /\/\/ build ([0-9a-f]{16})\n?$/
 
 /**
- * Returns the exports of a CommonJS file for a command line, and a function that saves its code after a command has run. That is undefined
- * if it makes no sense.
+ * Loads a CommonJS file for a command line. Returns its exports, and a function that saves its code after a
+ * command has run; undefined if the cache cannot be used.
  */
 exports.load = (file, argv) => {
   // Flags of Node change what V8 accepts.
@@ -26,16 +26,16 @@ exports.load = (file, argv) => {
   if (!stamp) return { exported: require(file) }
   const command = argv.find((word) => /^[a-z]{1,20}$/.test(word)) ?? 'main'
   const name = `gridline-${process.version}-${process.arch}-${stamp}-${command}.bin`
-  const found = read(name)
+  const cached = read(name)
   const script = new vm.Script(`(function(exports,require,module,__filename,__dirname){${source}\n})`, {
     filename: file,
-    cachedData: found?.code,
+    cachedData: cached?.code,
   })
   const module = { exports: {} }
   script
     .runInThisContext()
     .call(module.exports, module.exports, createRequire(file), module, file, dirname(file))
-  const commands = found && !script.cachedDataRejected ? found.commands : []
+  const commands = cached && !script.cachedDataRejected ? cached.commands : []
   const saveCode = (command) => {
     if (commands.includes(command)) return
     write(name, script.createCachedData(), [...commands, command])
@@ -43,7 +43,7 @@ exports.load = (file, argv) => {
   return { exported: module.exports, saveCode }
 }
 
-/** Folders for the cache, best first: that of the build, if it is the user's; that of the user. */
+/** Yields the folders for the cache, best first: of the build, then of the user. */
 function* folders() {
   yield join(__dirname, '..', 'dist', 'code-cache')
   const { GRIDLINE_HOME, XDG_CACHE_HOME, HOME, LOCALAPPDATA } = process.env
@@ -53,13 +53,13 @@ function* folders() {
   else if (HOME) yield join(HOME, '.cache', 'gridline')
 }
 
-/** Whether a folder is the user's, and nobody else can write to it: what is in it is run. */
+/** Returns whether only the user can access a folder, since the code in it is run. */
 function isPrivate(folder) {
   const { uid, mode } = fs.statSync(folder)
   return process.getuid === undefined || (uid === process.getuid() && (mode & 0o077) === 0)
 }
 
-/** The code of a cache, and the commands that it has code of. These, after a checksum, are the last line of the file. */
+/** Reads a cache: its code, and its commands. The last line of the file is a checksum and these commands. */
 function read(name) {
   for (const folder of folders()) {
     try {
@@ -68,10 +68,10 @@ function read(name) {
       const end = bytes.lastIndexOf('\n')
       const [sum, ...commands] = bytes.toString('utf8', end + 1).split(',')
       const code = bytes.subarray(0, Math.max(0, end))
-      // V8 does not survive code that is damaged.
+      // Damaged code would crash V8.
       if (end > 0 && sum === crc32(code).toString(16)) return { code, commands }
     } catch {
-      // There is none here.
+      // No readable cache in this folder.
     }
   }
   return undefined
@@ -98,7 +98,7 @@ function write(name, code, commands) {
       try {
         fs.rmSync(partial, { force: true })
       } catch {
-        // It was not made.
+        // It was not created.
       }
     }
   }

@@ -1,3 +1,4 @@
+// Reads any data file: detects its format and passes it to the reader of that format.
 import { listed } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
 import {
@@ -20,7 +21,7 @@ import type { Ingested, SliceSink } from './values/table.ts'
 import { badData, Warnings } from './values/warnings.ts'
 import type { xlsxSheets } from './workbook/xlsx.ts'
 
-/** One table of a file: its path inside the file, the parsing result and its sink. */
+/** A parsed table of a file. */
 export interface FoundTable<S> {
   /** Folders and name inside an archive or workbook; empty if the file is a single table. */
   path: string[]
@@ -29,25 +30,25 @@ export interface FoundTable<S> {
 }
 
 export interface FileOptions extends DelimitedOptions {
-  /** Filename. Its extension decides the format if the first bytes do not. */
+  /** File name. Its extension decides the format if the first bytes do not. */
   fileName?: string
   limits: Limits
-  /** Whose file it is: users take turns where few files are read at once. */
+  /** User who reads the file. Users share the slots of the columnar decoder fairly. */
   who?: string
-  /** How many archives this file is in. */
+  /** Number of archives around this file. */
   depth?: number
-  /** Counts what the upload that this file is part of unpacks to. */
+  /** Counts the unpacked bytes of the whole upload. */
   meter?: UnpackMeter
 }
 
-/** Archives in archives. */
+/** Maximum number of nested archives. */
 const MAX_DEPTH = 4
 
 type Kind = FileFormat['reader']
 
 /**
- * Parses any data file: delimited text, JSON, NDJSON, Parquet, Arrow, a workbook, or an archive of those. `open` creates the
- * sink of each table. Several tables have paths; the path of a single one is empty.
+ * Parses a data file: delimited text, JSON, NDJSON, Parquet, Arrow, a workbook, or an archive of those.
+ * `open` creates the sink of each table. A single table has an empty path.
  */
 export async function ingestFile<S extends SliceSink>(
   input: Bytes,
@@ -83,30 +84,35 @@ export async function ingestFile<S extends SliceSink>(
   return { tables, warnings: warnings.list() }
 }
 
-/** The format of a file. Throws `bad_data` for formats, options and depths that are not supported. */
+/** Detects the format of a file. Throws `bad_data` for unsupported formats, options and nesting. */
 function checkedKind(head: Buffer, source: string, options: FileOptions): Kind {
   if (head.toString('latin1', 0, 4) === 'PARE')
     throw badData(source, {}, 'this is an encrypted Parquet file', 'Write it without encryption.')
   const kind = kindOf(head, options.fileName)
-  // Arrow before 0.15 has no mark at the start of a stream.
+  // Streams of Arrow before 0.15 have no signature.
   if (kind === 'delimited' && readerByName(options.fileName) === 'arrow' && head.includes(0))
     throw badData(
       source,
       {},
-      'this is no Arrow file, or one of a version before 0.15',
-      'Write it again with a current version of its program.',
+      'this is not an Arrow file, or it was written by Arrow before 0.15',
+      'Write it again with a current version of Arrow.',
     )
   if (kind === 'delimited' && /\.json5$/i.test(withoutCompression(options.fileName ?? '')))
     throw badData(source, {}, 'this is JSON5, which is not supported', 'Convert it to JSON.')
   if (kind !== 'zip' && kind !== 'tar' && (options.sheet ?? options.range) !== undefined)
-    throw badData(source, {}, 'this is no workbook: it has no sheets', 'Leave out --sheet and --range.')
+    throw badData(source, {}, 'this is not a workbook: it has no sheets', 'Leave out --sheet and --range.')
   const { depth = 0 } = options
   if (depth > MAX_DEPTH)
-    throw badData(source, {}, `archives in archives, ${depth} deep`, 'Unpack them first.')
+    throw badData(
+      source,
+      {},
+      `archives are nested ${depth} deep; the limit is ${MAX_DEPTH}`,
+      'Unpack them first.',
+    )
   return kind
 }
 
-/** A file that is being read: what its readers share. */
+/** State shared by the readers of a file. */
 interface Reading<S> {
   source: string
   options: FileOptions
@@ -117,7 +123,7 @@ interface Reading<S> {
 
 type Reader = (reading: Reading<SliceSink>, whole: Bytes, kind: Kind) => Promise<void>
 
-/** What reads each format. One without a reader does not compile. */
+/** Reader of each format. */
 const readers: Record<Kind, Reader> = {
   tar: readTar,
   zip: readZip,
@@ -130,7 +136,7 @@ const readers: Record<Kind, Reader> = {
   lines: readRecords,
 }
 
-/** A file in an archive. */
+/** Reads a file in an archive. Skips files that are not data. */
 async function readMember(reading: Reading<SliceSink>, member: ArchiveEntry): Promise<void> {
   const { source, options, open, warnings, tables } = reading
   const parts = member.path.split('/')
@@ -163,7 +169,7 @@ async function readTar(reading: Reading<SliceSink>, whole: Bytes): Promise<void>
     await readMember(reading, member)
 }
 
-/** A ZIP file: a workbook, or an archive of files. */
+/** Reads a ZIP file: a workbook, or an archive of files. */
 async function readZip(reading: Reading<SliceSink>, whole: Bytes): Promise<void> {
   const { source, options } = reading
   const { tooLargeArchive, zipMembers } = await import('./archive/archive.ts')
@@ -178,15 +184,15 @@ async function readZip(reading: Reading<SliceSink>, whole: Bytes): Promise<void>
       await readSheets(reading, sheetsOf(spooled, options.limits, source, reading.warnings, options))
       return
     }
-    const other = otherOffice(members.map(({ path }) => path))
-    if (other) throw badData(source, {}, other, 'Save it as XLSX or CSV first.')
+    const unsupported = otherOffice(members.map(({ path }) => path))
+    if (unsupported) throw badData(source, {}, unsupported, 'Save it as XLSX or CSV first.')
     for (const member of members) await readMember(reading, member)
   } finally {
     await spooled.close()
   }
 }
 
-/** The sheets of a workbook. Of several, those that cannot be read are skipped. */
+/** Reads the sheets of a workbook. If there are several, skips those that cannot be read. */
 async function readSheets(
   { source, options, open, warnings, tables }: Reading<SliceSink>,
   sheets: ReturnType<typeof xlsxSheets>,
@@ -198,19 +204,19 @@ async function readSheets(
     const sheetName = sheet.oneOfSeveral ? sheet.name : undefined
     const reading = { ...options, source: where, ...written, width: sheet.width, sheetName }
     try {
-      const found = await delimited(sheet.csv, reading, open, warnings)
-      tables.push(...found.map((table) => ({ ...table, path: [sheet.name, ...table.path] })))
+      const sheetTables = await delimited(sheet.csv, reading, open, warnings)
+      tables.push(...sheetTables.map((table) => ({ ...table, path: [sheet.name, ...table.path] })))
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'bad_data' || !sheet.oneOfSeveral) throw error
       failed ??= error
       warnings.note(`sheet ${sheet.name} was skipped: ${error.message}`)
     }
   }
-  // One sheet at least can be read, or the error says why not.
+  // If no sheet can be read, the first error says why.
   if (tables.length === 0 && failed) throw failed
 }
 
-/** Parquet and Arrow need random access: from a temporary file. */
+/** Reads Parquet or Arrow, from a temporary file since they need random access. */
 async function readColumnar(reading: Reading<SliceSink>, whole: Bytes, kind: Kind): Promise<void> {
   const { source, options, open, tables } = reading
   noteOwnTypes(reading)
@@ -236,12 +242,12 @@ async function readColumnar(reading: Reading<SliceSink>, whole: Bytes, kind: Kin
   }
 }
 
-/** Says that types of columns are those of the file, where some are given. */
+/** Warns that requested column types are ignored: the file defines its own. */
 function noteOwnTypes({ options, warnings, source }: Reading<SliceSink>): void {
   const names = [...(options.types?.keys() ?? [])].map(String)
   if (names.length > 0)
     warnings.note(
-      `${source}: the type of ${listed(names)} is not changed: the file says itself what is a number and what a text; texts in ISO 8601 are dates`,
+      `${source}: the type of ${listed(names)} is not changed: the format defines types; texts in ISO 8601 are dates`,
     )
 }
 
@@ -254,65 +260,66 @@ async function readRecords(reading: Reading<SliceSink>, whole: Bytes, kind: Kind
   tables.push({ path: [], ingested: await read(whole, options, sink), sink })
 }
 
-/** Tables of delimited text: one, or several that follow one another in a text that is not long. */
+/** Reads delimited text. A short text can hold several tables, one below the other. */
 async function delimited<S extends SliceSink>(
   bytes: Bytes,
   options: FileOptions,
   open: () => S,
   warnings: Warnings,
 ): Promise<FoundTable<S>[]> {
-  const { head, whole } = await peek(bytes, SEVERAL_BYTES + 1)
+  const { head, whole: input } = await peek(bytes, SEVERAL_BYTES + 1)
   const isLong = head.length > SEVERAL_BYTES
   const sink = open()
-  const read = (): Promise<Ingested> => ingestDelimited(whole, options, sink)
+  const read = (): Promise<Ingested> => ingestDelimited(input, options, sink)
   if (isLong) return [{ path: [], ingested: await read(), sink }]
   const ingested = await read().catch((error: unknown) => error)
   const isRead = !(ingested instanceof Error)
   const isPatchy =
     isRead && (ingested as Ingested).warnings.some((text) => text.startsWith('rows with fewer'))
-  // Who says where the table is means one table.
+  // Options that place the table mean a single one.
   const isPlaced = options.header === false || options.skip !== undefined
   if (isRead && !isPatchy && (isPlaced || !hasBlankRows(head)))
     return [{ path: [], ingested: ingested as Ingested, sink }]
-  // What does not fit may be another table.
+  // Rows that do not fit may be another table.
   const parts = await tablesIn(head, options)
   if (parts.length === 1) {
     if (!isRead) throw ingested
     return [{ path: [], ingested: ingested as Ingested, sink }]
   }
-  const found: FoundTable<S>[] = []
+  const tables: FoundTable<S>[] = []
   try {
     for (const [k, part] of parts.entries()) {
-      const own = open()
+      const partSink = open()
       const reading = {
         ...options,
         encoding: 'utf-8',
         source: `${options.source ?? 'input'}, table ${k + 1}`,
       }
       const { title } = part
-      const isOwn = title !== undefined && parts.every((other) => other === part || other.title !== title)
-      found.push({
+      const isOwn =
+        title !== undefined && parts.every((sibling) => sibling === part || sibling.title !== title)
+      tables.push({
         path: [isOwn ? title : `table ${k + 1}`],
-        ingested: await ingestDelimited(once(part.bytes), reading, own),
-        sink: own,
+        ingested: await ingestDelimited(once(part.bytes), reading, partSink),
+        sink: partSink,
       })
     }
   } catch (error) {
-    // The error of the text as one table names lines of the file.
+    // The error of reading one table has the line numbers of the file.
     throw isRead ? error : ingested
   }
   const lines = parts.map(({ line }) => line).join(', ')
-  warnings.note(`${parts.length} tables were found, which begin in lines ${lines}; each is a grid of its own`)
-  return found
+  warnings.note(`${parts.length} tables found, in lines ${lines}; each becomes a separate grid`)
+  return tables
 }
 
-/** Detects the format of a file by its first bytes, otherwise by its extension. An unknown one is as good as none. */
+/** Detects the format of a file from its first bytes, or else from its extension. */
 function kindOf(head: Buffer, fileName = ''): Kind {
   if (head.toString('latin1', 0, 4) === 'PK\x03\x04' || head.toString('latin1', 0, 4) === 'PK\x05\x06')
     return 'zip'
   if (head.toString('latin1', 257, 262) === 'ustar') return 'tar'
   if (head.toString('latin1', 0, 4) === 'PAR1') return 'parquet'
-  // A stream of Arrow begins with a mark that no text has.
+  // Arrow streams begin with bytes that no text has.
   const isStream = head.length >= 8 && head.readUInt32LE(0) === 0xffffffff
   if (head.toString('latin1', 0, 6) === 'ARROW1' || isStream) return 'arrow'
   const named = readerByName(fileName)
@@ -328,26 +335,26 @@ function kindOf(head: Buffer, fileName = ''): Kind {
     looksLikeJson && end > 0 && isJson(text.slice(0, end)) && /^\s*[{[]/.test(text.slice(end + 1))
   if (named === 'json') return isLines ? 'lines' : 'json'
   if (!looksLikeJson) return 'delimited'
-  // Lines of JSON under any name.
+  // NDJSON, whatever the extension.
   if (areObjects(text) || (isLines && named !== 'delimited')) return 'lines'
   // Tables can begin like JSON too: `[10:00] started`, `[0,1),5`.
   const isObject = named !== 'delimited' && text.startsWith('{')
   return isObject || beginsJson(text) ? 'json' : 'delimited'
 }
 
-/** What reads files with the extension of this one. */
+/** Returns the format that the extension stands for; undefined for unknown extensions. */
 function readerByName(fileName = ''): Kind | undefined {
   const name = formatByName(fileName)
   return name && fileFormats[name].reader
 }
 
-/** Whether all whole lines of the beginning of a text are JSON objects. */
+/** Returns whether all complete lines of a text are JSON objects. The last one may be cut off. */
 function areObjects(text: string): boolean {
   const lines = text.split('\n').slice(0, -1)
   return lines.length > 0 && lines.every((line) => line.trimStart().startsWith('{') && isJson(line))
 }
 
-/** Whether a text is JSON, or the beginning of it: cut at its last comma, and closed. */
+/** Returns whether a text is JSON or a prefix of it: valid if cut at its last comma and closed. */
 function beginsJson(text: string): boolean {
   const open: string[] = []
   let cut = text
@@ -373,11 +380,11 @@ function isJson(line: string): boolean {
   }
 }
 
-/** What reads the sheets of a workbook, by the files in its archive; undefined if it is none. */
+/** Loads the reader of a workbook, by the file names in its archive; undefined for other archives. */
 async function workbookReader(members: readonly { path: string }[]): Promise<typeof xlsxSheets | undefined> {
   const has = (name: string): boolean =>
     members.some(({ path }) => path.replaceAll('\\', '/').toLowerCase() === name.toLowerCase())
-  // The main part can have any name; the type of the document says what it is.
+  // The main part of a workbook can have any name.
   const isSheets = members.some(({ path }) => /(^|[/\\])worksheets[/\\]/i.test(path))
   if (has('xl/workbook.xml') || (has('[Content_Types].xml') && isSheets && !has('xl/workbook.bin')))
     return (await import('./workbook/xlsx.ts')).xlsxSheets
@@ -385,7 +392,7 @@ async function workbookReader(members: readonly { path: string }[]): Promise<typ
   return undefined
 }
 
-/** Recognizes unsupported office documents that are ZIP archives. */
+/** Returns the error message for unsupported office documents; undefined for other archives. */
 function otherOffice(paths: readonly string[]): string | undefined {
   if (paths.includes('xl/workbook.bin')) return 'this is a binary workbook (XLSB)'
   return paths.includes('word/document.xml') ? 'this is a text document (DOCX), not a table' : undefined

@@ -1,4 +1,4 @@
-/** Parses files into columns of JSON text. Independent of the service: the CLI uses it for previews. */
+// Parses files into columns of JSON. Independent of the service: the command line uses it for previews.
 
 export { unpacked } from './archive/unpack.ts'
 export { ingestDelimited } from './delimited/delimited.ts'

@@ -1,16 +1,20 @@
+// Helpers for bytes and buffers.
 export type { Bytes } from '../contract/http.ts'
 
-/** The same bytes as a Buffer, without copying them. */
+/** Returns the same bytes as a Buffer, without copying. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** A body of one piece. */
+/** Yields the bytes as a single chunk. */
 export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
-/** The buffer if it has room for `more` bytes behind the first `used`; otherwise one twice as large, with these. */
+/**
+ * Returns a buffer with space for `more` bytes after the first `used`: the same one, or a copy at least twice
+ * as large.
+ */
 export function withRoom(buffer: Buffer, used: number, more: number): Buffer {
   if (used + more <= buffer.length) return buffer
   const bigger = Buffer.allocUnsafe(Math.max(buffer.length * 2, used + more))

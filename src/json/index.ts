@@ -1,4 +1,4 @@
-/** JSON kept as the bytes it came in, and work on many bytes that lets others have their turn. */
+// Parses JSON without converting its values, and yields to the event loop during long work.
 export { asBuffer, type Bytes, once, withRoom } from './bytes.ts'
 export { excerpt } from './excerpt.ts'
 export { instantIn, instantOf, isDay, type Moment, momentIn, twoDigits } from './moment.ts'

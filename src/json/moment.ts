@@ -1,6 +1,6 @@
-/** Dates and times in ISO 8601, as they are stored. See docs/formats.md#types. */
+// Dates and times in the stored form of ISO 8601. See docs/formats.md#types.
 
-/** What a text in ISO 8601 is: a day, a time without a zone, or a time with one. */
+/** Type of an ISO 8601 text: a day, a time without zone, or a time with one. */
 export type Moment = 'date' | 'datetime' | 'datetime-zone'
 
 const ZERO = 0x30
@@ -8,11 +8,11 @@ const HYPHEN = 0x2d
 const COLON = 0x3a
 const PLUS = 0x2b
 const POINT = 0x2e
-/** The length of `2024-01-31`. */
+/** Length of `2024-01-31`. */
 const DAY_BYTES = 10
-/** The length of `2024-01-31T09:30`. */
+/** Length of `2024-01-31T09:30`. */
 const MINUTE_BYTES = 16
-/** The longest text that is tried: a fraction of seconds can have any number of digits. */
+/** Maximum length of a text that is tried, since fractions of seconds can have any number of digits. */
 const MAX_BYTES = 64
 
 const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -21,22 +21,23 @@ function isDigit(c: number): boolean {
   return c >= ZERO && c <= 0x39
 }
 
-/** The number of two digits at `i`; −1 if there are none. */
+/** Parses two digits at `i`; −1 if they are not digits. */
 export function twoDigits(buf: Uint8Array, i: number): number {
   const a = buf[i] - ZERO
   const b = buf[i + 1] - ZERO
   return a >= 0 && a <= 9 && b >= 0 && b <= 9 ? a * 10 + b : -1
 }
 
-/** Whether a year, month (from 1) and day are in the calendar. Years are 1 to 9999. */
+/** Returns whether a year (1 to 9999), month (from 1) and day exist in the calendar. */
 export function isDay(year: number, month: number, day: number): boolean {
   if (year < 1 || month < 1 || month > 12 || day < 1 || day > DAYS[month - 1]) return false
   return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0))
 }
 
 /**
- * What buf[start, end) is, as it is written: `2024-01-31`, `2024-01-31T09:30`, with a space for the T, with seconds, a
- * fraction and a zone: `Z`, `+02`, `+0200` or `+02:00`. Undefined for any other text.
+ * Returns the type of the ISO 8601 text buf[start, end): `2024-01-31`, or `2024-01-31T09:30` (also with a
+ * space for the T), with optional seconds, fraction and zone (`Z`, `+02`, `+0200` or `+02:00`). undefined for
+ * other texts.
  */
 export function momentIn(buf: Uint8Array, start: number, end: number): Moment | undefined {
   const length = end - start
@@ -67,7 +68,7 @@ export function momentIn(buf: Uint8Array, start: number, end: number): Moment | 
   return isZone(buf, i, end) ? 'datetime-zone' : undefined
 }
 
-/** Whether buf[i, end) is an offset from UTC. */
+/** Returns whether buf[i, end) is an offset from UTC. */
 function isZone(buf: Uint8Array, i: number, end: number): boolean {
   if (buf[i] === 0x5a) return i + 1 === end
   if (buf[i] !== PLUS && buf[i] !== HYPHEN) return false
@@ -81,12 +82,12 @@ function isZone(buf: Uint8Array, i: number, end: number): boolean {
 }
 
 const DAY_MS = 86_400_000
-/** The length of `2024-01-31T09:30:00`. */
+/** Length of `2024-01-31T09:30:00`. */
 const SECOND_BYTES = 19
 
 /**
- * The time of buf[start, end), as `instantOf` of its text: a day, or a day with seconds and perhaps a `Z`, is read from the
- * bytes.
+ * Returns `parseInstant` for the text buf[start, end). Fast for days, and times with seconds and an optional
+ * `Z`.
  */
 export function instantIn(buf: Buffer, start: number, end: number): number {
   const length = end - start
@@ -120,7 +121,10 @@ export function instantIn(buf: Buffer, start: number, end: number): number {
   return time + ((hour * 60 + minute) * 60 + second) * 1000
 }
 
-/** Days from 1970-01-01 to a day of the Gregorian calendar: years begin with March, so that leap days are last. */
+/**
+ * Returns the days from 1970-01-01 to a day of the Gregorian calendar. Counts years from March, so that leap
+ * days come last.
+ */
 function daysSince1970(year: number, month: number, day: number): number {
   const y = month <= 2 ? year - 1 : year
   const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
@@ -132,7 +136,10 @@ function daysSince1970(year: number, month: number, day: number): number {
 
 const PARTS = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(\.\d+)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/
 
-/** The time of a text in ISO 8601, in ms since 1970, with fractions; NaN for any other text. Without a zone, it is UTC. */
+/**
+ * Returns the time of an ISO 8601 text in ms since 1970, with fractions; NaN for other texts. Without a zone,
+ * it is UTC.
+ */
 export function instantOf(text: string): number {
   const match = PARTS.exec(text)
   if (!match) return Number.NaN

@@ -1,26 +1,27 @@
+// Validates JSON and reads its values as bytes.
 import { isUtf8 } from 'node:buffer'
 import { Problem } from '../contract/errors.ts'
 import { defaultLimits, type Limits } from '../contract/limits.ts'
 import { excerpt } from './excerpt.ts'
 import { breathe, turnIsLong } from './turn.ts'
 
-/** The limits of JSON documents: levels of nesting, and members of one object. */
+/** Limits of JSON documents: depth of nesting, and members per object. */
 export type JsonLimits = Pick<Limits, 'json_depth' | 'json_members'>
 
-/** For JSON that was accepted before: it stays readable whatever the limits are now. */
+/** No limits, for stored JSON: it stays readable even if the limits are lowered. */
 export const acceptedBefore: JsonLimits = {
   json_depth: Number.POSITIVE_INFINITY,
   json_members: Number.POSITIVE_INFINITY,
 }
 
 /**
- * A JSON value as its original bytes. Column values are stored as written, so that numbers never pass through
- * a float. Only what the service itself needs is parsed.
+ * A JSON value as its original bytes. Columns are stored as written, so that numbers never pass through a
+ * double. Only values that the service itself needs are parsed.
  */
 export class RawJson {
   private kept: Member[] | undefined
 
-  /** buf[start, end) must be one valid JSON value without surrounding white space. */
+  /** buf[start, end): one valid JSON value without surrounding white space. */
   constructor(
     readonly buf: Buffer,
     readonly start: number,
@@ -41,14 +42,14 @@ export class RawJson {
     return JSON.parse(this.bytes.toString('utf8'))
   }
 
-  /** Iterates over the members of an object, in order, including duplicate names. Empty for other kinds. */
+  /** Yields the members of an object in order, including duplicate names; nothing for other kinds. */
   *members(): Generator<[string, RawJson]> {
     if (this.kind !== 'object') return
     const { buf, limits } = this
     for (const at of this.spans()) yield [memberName(buf, at), new RawJson(buf, at.value, at.end, limits)]
   }
 
-  /** The members of an object, in order. The last of duplicate names wins. */
+  /** Returns the members of an object in order. The last of duplicate names wins. */
   entries(): Map<string, RawJson> {
     return new Map(this.members())
   }
@@ -58,39 +59,39 @@ export class RawJson {
     if (this.kind !== 'object') return undefined
     const { buf } = this
     const plain = Buffer.from(name)
-    let found: RawJson | undefined
+    let member: RawJson | undefined
     for (const at of this.spans()) {
       const length = at.nameEnd - at.start - 2
-      // A name written with escapes takes more bytes than the name itself.
-      const same =
+      // A name with escapes is longer than the name itself.
+      const isMatch =
         length === plain.length
           ? plain.compare(buf, at.start + 1, at.nameEnd - 1) === 0
           : length > plain.length && hasEscapes(buf, at.start, at.nameEnd) && memberName(buf, at) === name
-      if (same) found = new RawJson(buf, at.value, at.end, this.limits)
+      if (isMatch) member = new RawJson(buf, at.value, at.end, this.limits)
     }
-    return found
+    return member
   }
 
   /** Indexes the members of a large object in advance, yielding to the event loop. */
   async index(): Promise<this> {
     if (this.kind !== 'object' || this.end - this.start < LARGE_BYTES || this.kept) return this
-    const kept: Member[] = []
+    const indexed: Member[] = []
     for (const member of this.bounded()) {
-      kept.push(member)
+      indexed.push(member)
       if (turnIsLong()) await breathe()
     }
-    this.kept = kept
+    this.kept = indexed
     return this
   }
 
-  /** The offsets of the members. Cached for large objects. */
+  /** Returns the offsets of the members. Cached for large objects. */
   private spans(): Iterable<Member> {
     if (this.end - this.start < LARGE_BYTES) return membersOf(this.buf, this.start)
     this.kept ??= [...this.bounded()]
     return this.kept
   }
 
-  /** The members. Throws beyond the limit `json_members`. */
+  /** Yields the members. Throws beyond the limit `json_members`. */
   private *bounded(): Generator<Member> {
     let count = 0
     for (const member of membersOf(this.buf, this.start)) {
@@ -99,7 +100,7 @@ export class RawJson {
     }
   }
 
-  /** Iterates over the items of an array. Empty for other kinds. */
+  /** Yields the items of an array; nothing for other kinds. */
   *items(): Generator<RawJson> {
     if (this.kind !== 'array') return
     const { buf } = this
@@ -113,7 +114,9 @@ export class RawJson {
   }
 }
 
-/** Offsets of an object member: from the quote of its name (`start`) to the end of its value (`end`). */
+/**
+ * Offsets of an object member: name from `start` to `nameEnd`, with its quotes; value from `value` to `end`.
+ */
 export interface Member {
   start: number
   nameEnd: number
@@ -128,44 +131,49 @@ function tooManyMembers({ json_members }: JsonLimits): Problem {
   )
 }
 
-/** Size in bytes from which objects cache the offsets of their members. */
+/** Minimum size of objects that cache the offsets of their members. */
 const LARGE_BYTES = 64 * 1024
 
+/** Yields the members of the object at `start`. */
 function* membersOf(buf: Buffer, start: number): Generator<Member> {
   for (let at = firstMember(buf, start); at; at = nextMember(buf, at.end)) yield at
 }
 
-/** The first member of the object at `from`; undefined if it is empty. */
+/** Returns the first member of the object at `from`; undefined if it is empty. */
 function firstMember(buf: Buffer, from: number): Member | undefined {
   const start = skipBlanks(buf, from + 1)
   return buf[start] === 0x7d ? undefined : memberAt(buf, start)
 }
 
-/** The member after the one that ends at `end`; undefined if there is none. */
+/** Returns the next member after offset `end`; undefined if there is none. */
 function nextMember(buf: Buffer, end: number): Member | undefined {
   const comma = skipBlanks(buf, end)
   return buf[comma] === 0x2c ? memberAt(buf, skipBlanks(buf, comma + 1)) : undefined
 }
 
+/** Returns the member whose name starts at `start`. */
 function memberAt(buf: Buffer, start: number): Member {
   const nameEnd = endOfString(buf, start)
   const value = skipBlanks(buf, skipBlanks(buf, nameEnd) + 1)
   return { start, nameEnd, value, end: endOf(buf, value) }
 }
 
-/** The decoded name of a member. */
+/** Returns the decoded name of a member. */
 export function memberName(buf: Buffer, { start, nameEnd }: Member): string {
   if (hasEscapes(buf, start, nameEnd)) return JSON.parse(buf.toString('utf8', start, nameEnd)) as string
   return buf.toString('utf8', start + 1, nameEnd - 1)
 }
 
-/** Whether the string buf[start, end) contains escapes. */
+/** Returns whether the string buf[start, end) contains escapes. */
 export function hasEscapes(buf: Buffer, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if (buf[i] === 0x5c) return true
   return false
 }
 
-/** Validates one JSON value. Throws `invalid_request` with the position of the error. */
+/**
+ * Validates one JSON value. Throws `invalid_request` with the position of the error. `what`: subject of the
+ * message.
+ */
 export function parseRaw(buf: Buffer, what: string, limits: JsonLimits): RawJson {
   try {
     const validator = new Validator(startOf(buf), limits)
@@ -176,7 +184,7 @@ export function parseRaw(buf: Buffer, what: string, limits: JsonLimits): RawJson
   }
 }
 
-/** Bytes validated per turn of the event loop. */
+/** Number of bytes validated per turn of the event loop. */
 const TURN_BYTES = 256 * 1024
 
 /** Like `parseRaw`, but yields to the event loop. For large texts. */
@@ -192,7 +200,7 @@ export async function parseRawInTurns(
   }
 }
 
-/** Like `parseRawInTurns`, and returns the members of the object. Throws beyond the limits. */
+/** Like `parseRawAsync`, and returns the members of the object. Throws beyond the limits. */
 export async function parseMembersInTurns(
   buf: Buffer,
   limits: JsonLimits,
@@ -211,6 +219,7 @@ export async function parseMembersInTurns(
   }
 }
 
+/** Validates a text, yielding to the event loop. */
 async function validated(buf: Buffer, limits: JsonLimits, keepMembers = false): Promise<Validator> {
   const validator = new Validator(startOf(buf), limits, keepMembers)
   for (let upTo = TURN_BYTES; !validator.run(upTo); upTo += TURN_BYTES) await breathe()
@@ -218,12 +227,12 @@ async function validated(buf: Buffer, limits: JsonLimits, keepMembers = false): 
 }
 
 /**
- * Decodes a JSON string to UTF-8 bytes, yielding to the event loop: a JSON document inside a JSON string may
- * be as large as a request body.
+ * Decodes a JSON string to UTF-8, yielding to the event loop: a JSON document inside a string may be as large
+ * as a request body.
  */
 export async function textInTurns({ buf, start, end }: RawJson): Promise<Buffer> {
   const out = Buffer.allocUnsafe(end - start)
-  // Limit the search to the string: a large document may follow.
+  // The search ends with the string, since a large document may follow.
   const inside = buf.subarray(0, end - 1)
   let at = 0
   let turn = start
@@ -250,7 +259,7 @@ export async function textInTurns({ buf, start, end }: RawJson): Promise<Buffer>
   return out.subarray(0, at)
 }
 
-/** Single-character escapes: the character after the backslash → the byte it stands for. */
+/** Single-character escapes: character after the backslash → decoded byte. */
 const SIMPLE = new Map([
   [0x22, 0x22],
   [0x5c, 0x5c],
@@ -262,18 +271,20 @@ const SIMPLE = new Map([
   [0x74, 0x09],
 ])
 
-/** The length of the escape at `i`, or of both escapes of a surrogate pair. */
+/** Returns the length of the escape at `i`, or of both escapes of a surrogate pair. */
 function escapeLength(buf: Buffer, i: number): number {
   if (buf[i + 1] !== 0x75) return 2
   const isHigh = /^d[89ab]/i.test(buf.toString('latin1', i + 2, i + 4))
   return isHigh && buf[i + 6] === 0x5c && buf[i + 7] === 0x75 ? 12 : 6
 }
 
+/** Skips a byte order mark and white space. Throws `NotUtf8`. */
 function startOf(buf: Buffer): { buf: Buffer; start: number } {
   if (!isUtf8(buf)) throw new NotUtf8()
   return { buf, start: skipBlanks(buf, buf[0] === 0xef && buf[1] === 0xbb ? 3 : 0) }
 }
 
+/** Converts errors of validation to `invalid_request`; returns others unchanged. */
 function problemOf(error: unknown, buf: Buffer, what: string, limits: JsonLimits): unknown {
   if (error instanceof NotUtf8) return new Problem('invalid_request', `${what} is not UTF-8`)
   if (error instanceof TooDeep)
@@ -301,6 +312,7 @@ class NotJson extends Error {
 
 class TooDeep extends Error {}
 
+/** Returns the kind of the JSON value that begins with this byte. */
 export function kindOf(c: number): RawJson['kind'] {
   switch (c) {
     case 0x7b:
@@ -319,6 +331,7 @@ export function kindOf(c: number): RawJson['kind'] {
   }
 }
 
+/** Returns the index of the first byte that is not white space. */
 export function skipBlanks(buf: Uint8Array, from: number): number {
   let i = from
   for (;;) {
@@ -328,11 +341,11 @@ export function skipBlanks(buf: Uint8Array, from: number): number {
   }
 }
 
-/** The end of the value at `from`, which must be valid JSON: only brackets and quotes are checked. */
+/** Returns the end of the value at `from`. The JSON must be valid: only brackets and quotes are checked. */
 export function endOf(buf: Uint8Array, from: number): number {
   if (buf.length > LARGE_TEXT_BYTES) {
-    const known = largeSpans(buf)?.get(from)
-    if (known !== undefined) return known
+    const cached = largeSpans(buf)?.get(from)
+    if (cached !== undefined) return cached
   }
   let i = from
   let open = 0
@@ -352,21 +365,22 @@ export function endOf(buf: Uint8Array, from: number): number {
       i++
       while (PLAIN[buf[i]] === 1) i++
     } else {
-      // A number, true, false or null: ends at the next separator.
+      // Numbers, true, false and null end at the next separator.
       while (i < buf.length && WORD[buf[i]]) i++
       return i
     }
   }
 }
 
-/** Size in bytes from which texts cache the ends of their large parts, to avoid repeated scans. */
+/** Minimum size of texts that cache the ends of their large values, to avoid repeated scans. */
 const LARGE_TEXT_BYTES = 1024 * 1024
+/** Minimum size of a value whose end is cached. */
 const LARGE_SPAN_BYTES = 64 * 1024
 const spansByText = new WeakMap<Uint8Array, Map<number, number>>()
 let lastText: WeakRef<Uint8Array> | undefined
 let lastSpans: Map<number, number> | undefined
 
-/** Start → end of large objects and arrays in a validated text; undefined if they are not cached. */
+/** Returns start → end of large objects and arrays in a validated text; undefined if they are not cached. */
 function largeSpans(buf: Uint8Array): Map<number, number> | undefined {
   if (lastText?.deref() !== buf) {
     lastText = new WeakRef(buf)
@@ -378,12 +392,12 @@ function largeSpans(buf: Uint8Array): Map<number, number> | undefined {
 /** 1 for bytes other than brackets and quotes. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, c) => ('"[]{}'.includes(String.fromCharCode(c)) ? 0 : 1))
 
-/** The end of the string whose opening quote is at `start`. The string must be valid. */
+/** Returns the end of the string whose opening quote is at `start`. The string must be valid. */
 export function endOfString(buf: Uint8Array, start: number): number {
   const near = Math.min(buf.length, start + 256)
   let i = start + 1
   for (; i < near; i += buf[i] === 0x5c ? 2 : 1) if (buf[i] === 0x22) return i + 1
-  // A long one: the first quote that no odd number of backslashes is before.
+  // Long strings: the first quote after an even number of backslashes.
   for (let quote = buf.indexOf(0x22, i); quote >= 0; quote = buf.indexOf(0x22, quote + 1)) {
     let slash = quote
     while (slash > i && buf[slash - 1] === 0x5c) slash--
@@ -392,13 +406,13 @@ export function endOfString(buf: Uint8Array, start: number): number {
   throw new NotJson(buf.length)
 }
 
-/** 1 for bytes that numbers, true, false and null consist of. */
+/** 1 for bytes of numbers, true, false and null. */
 const WORD = Uint8Array.from({ length: 256 }, (_, c) => (/[\w.+-]/.test(String.fromCharCode(c)) ? 1 : 0))
 
 const ARRAY = 1
 const OBJECT = 2
 
-/** Validates one JSON value strictly (RFC 8259), in several runs if needed. */
+/** Validates one JSON value strictly (RFC 8259), resumable for long texts. */
 class Validator {
   /** Members of the outermost object, if requested. */
   readonly members: Member[] = []
@@ -407,10 +421,10 @@ class Validator {
   private i: number
   /** ARRAY or OBJECT for each open bracket. */
   private readonly open: number[] = []
-  /** The start of each open array or object. */
+  /** Start of each open array or object. */
   private readonly starts: number[] = []
   private depth = 0
-  /** The state: what is expected next. `string`: inside a string; `after`: after a value. */
+  /** Expected next token. `string`: inside a string; `after`: after a value. */
   private next: 'value' | 'string' | 'name' | 'after' = 'value'
   private done = false
 
@@ -450,7 +464,7 @@ class Validator {
           next = 'after'
         }
       } else if (next === 'string') {
-        // A long string may need several runs.
+        // A long string may need several calls.
         const end = insideString(buf, i, upTo)
         i = end < 0 ? ~end : end
         if (end >= 0) next = 'after'
@@ -480,12 +494,13 @@ class Validator {
         } else throw new NotJson(i)
       }
     }
-    // The value is complete, even if `upTo` was reached before this was noticed.
+    // The value may have ended exactly at `upTo`.
     if (next === 'after' && depth === 0) this.done = true
     Object.assign(this, { i, depth, next })
     return this.done
   }
 
+  /** Returns the value. Throws `NotJson` if other text follows. */
   result(): RawJson {
     const after = skipBlanks(this.buf, this.i)
     if (after < this.buf.length) throw new NotJson(after)
@@ -508,7 +523,7 @@ class Validator {
   }
 }
 
-/** The end of the string, number, true, false or null at `i`. Throws if there is none. */
+/** Returns the end of the string, number, true, false or null at `i`. Throws `NotJson`. */
 function skipScalar(buf: Uint8Array, i: number): number {
   switch (buf[i]) {
     case 0x22:
@@ -533,7 +548,10 @@ function skipString(buf: Uint8Array, start: number): number {
   return insideString(buf, start + 1, Number.POSITIVE_INFINITY)
 }
 
-/** The end of the string that `from` is inside of, or `~at` if it continues at `at` beyond `upTo`. */
+/**
+ * Returns the index after the closing quote. Returns `~at` if the string is still open at `upTo`; resume at
+ * `at`.
+ */
 function insideString(buf: Uint8Array, from: number, upTo: number): number {
   let i = from
   while (i < upTo) {

@@ -1,3 +1,5 @@
+// Lets long work yield to the event loop.
+
 /** Maximum duration of a turn of the event loop before long work yields, in ms. */
 const TURN_MS = 10
 
@@ -8,10 +10,10 @@ function watch(): void {
   watching = false
 }
 
-/** Whether this turn of the event loop has already taken longer than `TURN_MS`. */
+/** Returns whether this turn of the event loop has taken longer than `MAX_TURN_MS`. */
 export function turnIsLong(): boolean {
   if (watching) return performance.now() - began > TURN_MS
-  // The first call in this turn.
+  // This is the first call in this turn.
   watching = true
   began = performance.now()
   setImmediate(watch)
@@ -26,12 +28,12 @@ export async function breathe(): Promise<void> {
   if (turnIsLong()) await nextTurn()
 }
 
-/** Work that waits for a turn, first come, first served. */
+/** Resolvers of work that waits for a turn, first come, first served. */
 const waiting: (() => void)[] = []
 
 /**
- * Waits for a turn of the event loop. Each turn resumes one piece of work: if all that wait resumed in the same
- * turn, hundreds of streams would keep connections and health checks waiting for seconds.
+ * Waits for a turn of the event loop. Each turn resumes one waiter: if all resumed at once, hundreds of
+ * streams would block connections and health checks for seconds.
  */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
@@ -46,12 +48,12 @@ function resume(): void {
 
 /** Concatenates buffers, yielding to the event loop. */
 export async function joinInTurns(parts: readonly Uint8Array[]): Promise<Buffer> {
-  const all = Buffer.allocUnsafe(parts.reduce((sum, { length }) => sum + length, 0))
+  const joined = Buffer.allocUnsafe(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const part of parts) {
-    all.set(part, at)
+    joined.set(part, at)
     at += part.length
     if (turnIsLong()) await breathe()
   }
-  return all
+  return joined
 }

@@ -1,21 +1,21 @@
-/** The work of one request: counted by what it costs, so that no request delays others or works for nobody. */
+// Budget of the work of one request, so that it neither delays others nor continues after a disconnect.
 import { Problem } from '../contract/errors.ts'
 import { defaultLimits, type Limits } from '../contract/limits.ts'
 import { breathe, turnIsLong } from './turn.ts'
 
-/** Units between two looks at the clock: a fraction of a millisecond. */
+/** Number of units between two checks of the clock: less than a millisecond of work. */
 const STEP_UNITS = 20_000
 
-/** Who a request is from decides how much it may cost: limits `evaluation_work` and `anonymous_work`. */
+/** Origin of a request, which decides its budget: limits `evaluation_work` and `anonymous_work`. */
 export type Worker = 'user' | 'anonymous' | 'server'
 
-/** Budget of one request. A unit is one character that is read, or one comparison. */
+/** Work budget of one request. A unit is one character read, or one comparison. */
 export class Work {
   private done = 0
   private next = STEP_UNITS
   private readonly most: number
 
-  /** `gone`: whether the client has disconnected. */
+  /** `gone` returns whether the client has disconnected. */
   constructor(
     readonly limits: Limits = defaultLimits,
     private readonly worker: Worker = 'server',
@@ -25,7 +25,9 @@ export class Work {
     this.most = { user: evaluation_work, anonymous: anonymous_work, server: Number.POSITIVE_INFINITY }[worker]
   }
 
-  /** Counts units. Returns whether the caller should await `pause` now. Throws `too_large` beyond the budget. */
+  /**
+   * Adds units. Returns whether the caller should await `pause` now. Throws `too_large` beyond the budget.
+   */
   spend(units: number): boolean {
     this.done += units
     if (this.done < this.next) return false
@@ -34,12 +36,12 @@ export class Work {
     return turnIsLong()
   }
 
-  /** Counts units, and pauses if it is time. */
+  /** Adds units, and pauses if it is time. */
   async take(units: number): Promise<void> {
     if (this.spend(units)) await this.pause()
   }
 
-  /** Lets other requests work. Throws `aborted` if the client has disconnected. */
+  /** Yields to the event loop. Throws `aborted` if the client has disconnected. */
   async pause(): Promise<void> {
     if (this.gone()) throw new Problem('aborted', 'the client disconnected')
     await breathe()
@@ -48,7 +50,7 @@ export class Work {
   private exhausted(): Problem {
     const limit = this.worker === 'anonymous' ? 'anonymous_work' : 'evaluation_work'
     return new Problem('too_large', `this request takes more than ${this.most} steps (limit ${limit})`, {
-      hint: 'Ask for fewer rows, columns, conditions or rules.',
+      hint: 'Request fewer rows, columns, conditions or rules.',
     })
   }
 }

@@ -1,3 +1,4 @@
+// Binds expressions to columns: checks their types, and compiles them to tests of rows.
 import { closest, hintWith, listed } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
 import { instantOf, momentIn } from '../json/index.ts'
@@ -5,7 +6,7 @@ import { likeTest } from './like.ts'
 import { type Arithmetic, type Comparison, columnsOf, type Expression, usesOf, type Where } from './parse.ts'
 import { badQuery } from './tokens.ts'
 
-/** Types of columns, as the API names them. */
+/** Column types, as named by the API. */
 export type QueryType = 'number' | 'text' | 'boolean' | 'date' | 'datetime' | 'json' | 'empty'
 
 export interface QueryColumn {
@@ -14,19 +15,19 @@ export interface QueryColumn {
 }
 
 /**
- * A value of a row: dates and times are ms since 1970, whole numbers that a double cannot hold are exact, and arrays and
- * objects are `COMPOUND`, which equals nothing. Unknown is null.
+ * A value of a row. Dates and times are ms since 1970; integers that a double cannot represent are bigints;
+ * arrays and objects are `COMPOUND`, which equals nothing. null is unknown.
  */
 export type Scalar = number | bigint | string | boolean | null | typeof COMPOUND
 export const COMPOUND = Symbol('array or object')
 
-/** Whether a row passes. `row`: the values of `columns`, in that order. */
+/** A test of rows. `test` takes the values of `columns`, in that order. */
 export interface RowTest {
   columns: readonly string[]
   test: (row: readonly Scalar[]) => boolean
-  /** Comparisons and other steps that the test of a row takes at most. */
+  /** Maximum number of comparisons and other steps per row. */
   steps: number
-  /** The steps that it takes for each character of `columns`, of which the values can be long texts. */
+  /** Number of steps per character of each of `columns`, whose values can be long texts. */
   reads: readonly number[]
 }
 
@@ -35,7 +36,7 @@ type Run = (row: readonly Scalar[]) => Scalar
 interface Bound {
   kind: Kind
   run: Run
-  /** The value, where it is the same for all rows. */
+  /** The value, if it is the same for all rows. */
   constant?: Scalar
 }
 
@@ -58,8 +59,8 @@ const words: Record<Kind, string> = {
 }
 
 /**
- * The test of rows that an expression is. Throws `unknown_column`, and `invalid_query` for comparisons of values of
- * different types, which are never equal by accident.
+ * Compiles an expression to a test of rows. Throws `unknown_column`, and `invalid_query` if values of
+ * different types are compared.
  */
 export function boundWhere({ text, expression }: Where, columns: readonly QueryColumn[]): RowTest {
   const names = columnsOf(expression)
@@ -83,14 +84,14 @@ export function boundWhere({ text, expression }: Where, columns: readonly QueryC
   }
 }
 
-/** The column of a name. Throws `unknown_column` with the name that was probably meant. */
+/** Returns the column of a name. Throws `unknown_column` with the most similar name. */
 export function columnNamed<C extends { name: string }>(
   name: string,
   columns: readonly C[],
   field: 'where' | 'sort' = 'where',
 ): C {
-  const found = columns.find((column) => column.name === name)
-  if (found) return found
+  const match = columns.find((column) => column.name === name)
+  if (match) return match
   const names = columns.map((column) => column.name)
   const what =
     field === 'sort'
@@ -102,12 +103,13 @@ export function columnNamed<C extends { name: string }>(
   })
 }
 
-/** The name that was probably meant: a similar one, or one that begins so. */
+/** Returns a similar name, or one that begins with this text; undefined if there is none. */
 function meantBy(name: string, names: readonly string[]): string | undefined {
   const start = name.toLowerCase()
-  return closest(name, names) ?? names.find((one) => one.toLowerCase().startsWith(start))
+  return closest(name, names) ?? names.find((candidate) => candidate.toLowerCase().startsWith(start))
 }
 
+/** Compiles the parts of an expression. */
 class Binder {
   constructor(
     private readonly text: string,
@@ -119,69 +121,78 @@ class Binder {
     return badQuery('where', this.text, at, message, hint)
   }
 
-  bind(one: Expression): Bound {
-    switch (one.kind) {
+  /** Binds an expression. Throws `invalid_query` if the types of its operands do not fit. */
+  bind(expression: Expression): Bound {
+    switch (expression.kind) {
       case 'literal':
-        return literal(one.value)
+        return literal(expression.value)
       case 'column': {
-        const k = this.names.indexOf(one.name)
-        return { kind: kindOfColumn[columnNamed(one.name, this.columns).type], run: (row) => row[k] }
+        const k = this.names.indexOf(expression.name)
+        return { kind: kindOfColumn[columnNamed(expression.name, this.columns).type], run: (row) => row[k] }
       }
       case 'not': {
-        const run = this.condition(one.of)
+        const run = this.condition(expression.of)
         return { kind: 'boolean', run: (row) => negated(run(row)) }
       }
       case 'and': {
-        const [left, right] = [this.condition(one.left), this.condition(one.right)]
+        const [left, right] = [this.condition(expression.left), this.condition(expression.right)]
         return { kind: 'boolean', run: (row) => both(left, right, row) }
       }
       case 'or': {
-        const [left, right] = [this.condition(one.left), this.condition(one.right)]
+        const [left, right] = [this.condition(expression.left), this.condition(expression.right)]
         return { kind: 'boolean', run: (row) => either(left, right, row) }
       }
       case 'negative': {
-        const run = this.number(one.of)
+        const run = this.number(expression.of)
         return { kind: 'number', run: (row) => arithmetic['-'](0, run(row)) }
       }
       case 'arithmetic': {
-        const [left, right] = [this.number(one.left), this.number(one.right)]
-        const compute = arithmetic[one.sign]
+        const [left, right] = [this.number(expression.left), this.number(expression.right)]
+        const compute = arithmetic[expression.sign]
         return { kind: 'number', run: (row) => compute(left(row), right(row)) }
       }
       case 'compare': {
-        const [left, right] = this.comparable(this.bind(one.left), this.bind(one.right), one.left, one.right)
-        const test = comparisons[one.sign]
-        if (one.left.kind === 'column' && one.right.kind === 'literal')
-          return { kind: 'boolean', run: withConstant(this.names.indexOf(one.left.name), right([]), test) }
+        const [left, right] = this.comparable(
+          this.bind(expression.left),
+          this.bind(expression.right),
+          expression.left,
+          expression.right,
+        )
+        const test = comparisons[expression.sign]
+        if (expression.left.kind === 'column' && expression.right.kind === 'literal')
+          return {
+            kind: 'boolean',
+            run: withConstant(this.names.indexOf(expression.left.name), right([]), test),
+          }
         return { kind: 'boolean', run: (row) => compared(left(row), right(row), test) }
       }
       case 'between': {
-        // Bound once: what is nested would be bound twice at each level.
-        const value = this.bind(one.of)
-        const [of, low] = this.comparable(value, this.bind(one.low), one.of, one.low)
-        const [, high] = this.comparable(value, this.bind(one.high), one.of, one.high)
+        // Bound once: binding it twice would double the work at each level of nesting.
+        const value = this.bind(expression.of)
+        const [of, low] = this.comparable(value, this.bind(expression.low), expression.of, expression.low)
+        const [, high] = this.comparable(value, this.bind(expression.high), expression.of, expression.high)
         const [least, most] = [comparisons['>='], comparisons['<=']]
         return {
           kind: 'boolean',
           run: (row) => {
-            const found = of(row)
-            return and(compared(found, low(row), least), compared(found, high(row), most))
+            const current = of(row)
+            return and(compared(current, low(row), least), compared(current, high(row), most))
           },
         }
       }
       case 'in':
-        return this.membership(one.of, one.list)
+        return this.membership(expression.of, expression.list)
       case 'like': {
-        const of = this.bind(one.of)
+        const of = this.bind(expression.of)
         if (of.kind !== 'text' && of.kind !== 'any' && of.kind !== 'null')
           throw this.wrong(
-            one.of.at,
-            `like compares text, and this is ${words[of.kind]}`,
+            expression.of.at,
+            `like compares text, found ${words[of.kind]}`,
             of.kind === 'moment'
               ? "For a part of a year, use between '2024-01-01' and '2024-01-31'."
               : undefined,
           )
-        const test = likeTest(one.pattern, one.anyCase)
+        const test = likeTest(expression.pattern, expression.anyCase)
         return {
           kind: 'boolean',
           run: (row) => {
@@ -191,92 +202,100 @@ class Binder {
         }
       }
       case 'null': {
-        const { run } = this.bind(one.of)
+        const { run } = this.bind(expression.of)
         return { kind: 'boolean', run: (row) => run(row) === null }
       }
     }
   }
 
-  /** An operand of `and`, `or` and `not`. */
-  private condition(one: Expression): Run {
-    const { kind, run } = this.bind(one)
+  /** Binds an operand of `and`, `or` and `not`. */
+  private condition(expression: Expression): Run {
+    const { kind, run } = this.bind(expression)
     if (kind === 'boolean' || kind === 'null') return run
-    if (kind !== 'any') throw this.wrong(one.at, `expected a condition, and this is ${words[kind]}`)
+    if (kind !== 'any') throw this.wrong(expression.at, `expected a condition, found ${words[kind]}`)
     return (row) => {
       const value = run(row)
       return typeof value === 'boolean' ? value : null
     }
   }
 
-  private number(one: Expression): Run {
-    const { kind, run } = this.bind(one)
+  private number(expression: Expression): Run {
+    const { kind, run } = this.bind(expression)
     if (kind !== 'number' && kind !== 'any' && kind !== 'null')
-      throw this.wrong(one.at, `expected a number, and this is ${words[kind]}`)
+      throw this.wrong(expression.at, `expected a number, found ${words[kind]}`)
     return run
   }
 
-  private comparable(one: Bound, other: Bound, left: Expression, right: Expression): [Run, Run] {
-    if (one.kind === 'moment' && other.kind === 'text') return [one.run, this.moment(other, right)]
-    if (other.kind === 'moment' && one.kind === 'text') return [this.moment(one, left), other.run]
-    this.assertAlike(one, other, right)
-    return [one.run, other.run]
+  /** Binds two operands of a comparison. Throws `invalid_query` if their types differ. */
+  private comparable(leftBound: Bound, rightBound: Bound, left: Expression, right: Expression): [Run, Run] {
+    if (leftBound.kind === 'moment' && rightBound.kind === 'text')
+      return [leftBound.run, this.moment(rightBound, right)]
+    if (rightBound.kind === 'moment' && leftBound.kind === 'text')
+      return [this.moment(leftBound, left), rightBound.run]
+    this.assertAlike(leftBound, rightBound, right)
+    return [leftBound.run, rightBound.run]
   }
 
-  private assertAlike(one: Bound, other: Bound, right: Expression): void {
-    const isFree = [one, other].some(({ kind }) => kind === 'any' || kind === 'null')
-    if (isFree || one.kind === other.kind) return
+  private assertAlike(leftBound: Bound, rightBound: Bound, right: Expression): void {
+    const isFree = [leftBound, rightBound].some(({ kind }) => kind === 'any' || kind === 'null')
+    if (isFree || leftBound.kind === rightBound.kind) return
     const hint =
-      one.kind === 'number' && other.kind === 'text'
-        ? 'Write numbers without quotes, and names of columns in double quotes.'
-        : one.kind === 'text' && other.kind === 'number'
+      leftBound.kind === 'number' && rightBound.kind === 'text'
+        ? 'Write numbers without quotes, and column names in double quotes.'
+        : leftBound.kind === 'text' && rightBound.kind === 'number'
           ? "Write texts in single quotes: '12'."
           : undefined
-    throw this.wrong(right.at, `${words[one.kind]} cannot be compared with ${words[other.kind]}`, hint)
+    throw this.wrong(
+      right.at,
+      `${words[leftBound.kind]} cannot be compared with ${words[rightBound.kind]}`,
+      hint,
+    )
   }
 
-  /** A text that is compared with dates. */
-  private moment({ constant }: Bound, one: Expression): Run {
+  /** Converts a text that is compared with dates. Throws `invalid_query` if it is not a date. */
+  private moment({ constant }: Bound, expression: Expression): Run {
     const bytes = typeof constant === 'string' ? Buffer.from(constant) : Buffer.alloc(0)
-    // A day that is not in the calendar is no date.
+    // Days that do not exist are not dates.
     const instant = momentIn(bytes, 0, bytes.length) ? instantOf(constant as string) : Number.NaN
     if (Number.isNaN(instant))
       throw this.wrong(
-        one.at,
+        expression.at,
         'expected a date',
         "Write dates as '2024-01-31', and times as '2024-01-31 09:30' or '2024-01-31T09:30:00Z'.",
       )
     return () => instant
   }
 
+  /** Binds `in`. */
   private membership(of: Expression, list: readonly Expression[]): Bound {
-    const one = this.bind(of)
-    const others = list.map((item) => {
-      const other = this.bind(item)
-      if (one.kind === 'moment' && other.kind === 'text') {
-        const run = this.moment(other, item)
+    const operand = this.bind(of)
+    const items = list.map((item) => {
+      const boundItem = this.bind(item)
+      if (operand.kind === 'moment' && boundItem.kind === 'text') {
+        const run = this.moment(boundItem, item)
         return { kind: 'moment', run, constant: run([]) } as Bound
       }
-      this.assertAlike(one, other, item)
-      return other
+      this.assertAlike(operand, boundItem, item)
+      return boundItem
     })
-    // As many texts as one likes cost as much as one.
-    const types = new Set(others.map(({ constant }) => typeof constant))
+    // A lookup in a set costs the same for any number of constants.
+    const types = new Set(items.map(({ constant }) => typeof constant))
     const [type] = types
     if (types.size === 1 && (type === 'string' || type === 'number')) {
-      const set = new Set(others.map(({ constant }) => constant as Scalar))
-      return { kind: 'boolean', run: (row) => isAmong(one.run(row), set, type) }
+      const set = new Set(items.map(({ constant }) => constant as Scalar))
+      return { kind: 'boolean', run: (row) => isAmong(operand.run(row), set, type) }
     }
     return {
       kind: 'boolean',
       run: (row) => {
-        const value = one.run(row)
-        let found: Scalar = false
-        for (const { run } of others) {
+        const value = operand.run(row)
+        let result: Scalar = false
+        for (const { run } of items) {
           const same = compared(value, run(row), comparisons['='])
           if (same === true) return true
-          if (same === null) found = null
+          if (same === null) result = null
         }
-        return found
+        return result
       },
     }
   }
@@ -294,14 +313,14 @@ function literal(value: number | bigint | string | boolean | null): Bound {
   return { kind, run: () => value, constant: value }
 }
 
-/** Whether a value is one of these, all of which are texts, or numbers. Unknown for values of another type. */
+/** Returns whether a value is in a set of texts, or of numbers; null for values of another type. */
 function isAmong(value: Scalar, set: ReadonlySet<Scalar>, type: 'string' | 'number'): Scalar {
   if (set.has(value)) return true
   if (typeof value === type) return false
   return typeof value === 'bigint' && type === 'number' ? set.has(exactDouble(value) ?? null) : null
 }
 
-/** A whole number as a double, if it is one. */
+/** Returns an integer as a double; undefined if that is not exact. */
 function exactDouble(value: bigint): number | undefined {
   const double = Number(value)
   return BigInt(double) === value ? double : undefined
@@ -311,42 +330,43 @@ function negated(value: Scalar): Scalar {
   return typeof value === 'boolean' ? !value : null
 }
 
-/** False if one is false; unknown if one is unknown. */
+/** Evaluates `and`: false if one operand is false, else null if one is null. */
 function both(left: Run, right: Run, row: readonly Scalar[]): Scalar {
-  const one = left(row)
-  return one === false ? false : and(one, right(row))
+  const leftValue = left(row)
+  return leftValue === false ? false : and(leftValue, right(row))
 }
 
-function and(one: Scalar, other: Scalar): Scalar {
-  if (one === false || other === false) return false
-  return one === true && other === true ? true : null
+function and(left: Scalar, right: Scalar): Scalar {
+  if (left === false || right === false) return false
+  return left === true && right === true ? true : null
 }
 
 function either(left: Run, right: Run, row: readonly Scalar[]): Scalar {
-  const one = left(row)
-  if (one === true) return true
-  const other = right(row)
-  return other === true ? true : one === false && other === false ? false : null
+  const leftValue = left(row)
+  if (leftValue === true) return true
+  const rightValue = right(row)
+  return rightValue === true ? true : leftValue === false && rightValue === false ? false : null
 }
 
-type Test = (one: never, other: never) => boolean
+type Test = (left: never, right: never) => boolean
 
+/** Tests by sign of the comparison. */
 const comparisons: Record<Comparison, Test> = {
-  // A whole number can be a number or a bigint.
-  '=': (one: Scalar, other: Scalar) => one === other || isSame(one, other),
-  '<>': (one: Scalar, other: Scalar) => one !== other && !isSame(one, other),
-  '<': (one: number, other: number) => one < other,
-  '<=': (one: number, other: number) => one <= other,
-  '>': (one: number, other: number) => one > other,
-  '>=': (one: number, other: number) => one >= other,
+  // An integer can be a number or a bigint.
+  '=': (left: Scalar, right: Scalar) => left === right || isSame(left, right),
+  '<>': (left: Scalar, right: Scalar) => left !== right && !isSame(left, right),
+  '<': (left: number, right: number) => left < right,
+  '<=': (left: number, right: number) => left <= right,
+  '>': (left: number, right: number) => left > right,
+  '>=': (left: number, right: number) => left >= right,
 }
 
-function isSame(one: Scalar, other: Scalar): boolean {
+function isSame(left: Scalar, right: Scalar): boolean {
   // biome-ignore lint/suspicious/noDoubleEquals: compares a bigint with a number exactly
-  return typeof one !== typeof other && one == (other as number)
+  return typeof left !== typeof right && left == (right as number)
 }
 
-/** `compared` of a column and a constant, as in most conditions. */
+/** Compiles the comparison of a column with a constant: the fast path of `compareValues`. */
 function withConstant(column: number, constant: Scalar, test: Test): Run {
   if (typeof constant !== 'number' && typeof constant !== 'string')
     return (row) => compared(row[column], constant, test)
@@ -357,27 +377,30 @@ function withConstant(column: number, constant: Scalar, test: Test): Run {
   }
 }
 
-/** Unknown if one value is, or if the values are of different types. */
-function compared(one: Scalar, other: Scalar, test: Test): Scalar {
-  if (one === null || other === null || one === COMPOUND || other === COMPOUND) return null
-  const isComparable = typeof one === typeof other || (isNumber(one) && isNumber(other))
-  return isComparable ? test(one as never, other as never) : null
+/** Compares two values; null if one is null, or if their types differ. */
+function compared(left: Scalar, right: Scalar, test: Test): Scalar {
+  if (left === null || right === null || left === COMPOUND || right === COMPOUND) return null
+  const isComparable = typeof left === typeof right || (isNumber(left) && isNumber(right))
+  return isComparable ? test(left as never, right as never) : null
 }
 
 function isNumber(value: Scalar): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint'
 }
 
-/** Numbers only; what is not finite, such as a division by zero, is unknown. */
+/**
+ * Creates an operation on numbers; null for other values and results that are not finite, such as a division
+ * by zero.
+ */
 const computed =
   (compute: (a: number, b: number) => number) =>
-  (one: Scalar, other: Scalar): Scalar => {
-    if (!isNumber(one) || !isNumber(other)) return null
-    const value = compute(Number(one), Number(other))
+  (left: Scalar, right: Scalar): Scalar => {
+    if (!isNumber(left) || !isNumber(right)) return null
+    const value = compute(Number(left), Number(right))
     return Number.isFinite(value) ? value : null
   }
 
-const arithmetic: Record<Arithmetic, (one: Scalar, other: Scalar) => Scalar> = {
+const arithmetic: Record<Arithmetic, (left: Scalar, right: Scalar) => Scalar> = {
   '+': computed((a, b) => a + b),
   '-': computed((a, b) => a - b),
   '*': computed((a, b) => a * b),

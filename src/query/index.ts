@@ -1,4 +1,4 @@
-/** The language of `where` and `sort`: read in one place, for the API, pages, charts and commands. See docs/queries.md. */
+// Language of `where` and `sort`, for the API, pages, charts and commands. See docs/queries.md.
 export {
   boundWhere,
   COMPOUND,

@@ -1,17 +1,17 @@
-/** Patterns of `like` and `ilike`: compiled to a test that reads each text once. */
+// Compiles patterns of `like` and `ilike` to tests that read each text once.
 
-/** Maximum length of a pattern, in characters. */
+/** Maximum length of a pattern. */
 export const MAX_PATTERN_CHARACTERS = 256
 
-/** Any one character. */
+/** Matches any one character. */
 const ANY = -1
 
-/** The code points of a pattern between two `%`. */
+/** Code points of a pattern between two `%`. */
 type Part = readonly number[]
 
 /**
- * Returns a test of texts against a pattern: `%` is any text, `_` is one character, and `\` takes the next character as it
- * is. A text is compared from left to right without going back to an earlier `%`, in time proportional to its length.
+ * Returns a test of texts against a pattern: `%` matches any text, `_` one character, and `\` escapes the
+ * next character. Runs in time proportional to the length of the text, without backtracking.
  */
 export function likeTest(pattern: string, anyCase: boolean): (text: string) => boolean {
   const parts: number[][] = [[]]
@@ -27,7 +27,7 @@ export function likeTest(pattern: string, anyCase: boolean): (text: string) => b
   return anyCase ? (text) => test(foldedOnce(text)) : test
 }
 
-/** Returns the steps that a test takes for each character of a text. */
+/** Returns the number of steps of a test per character of a text. */
 export function likeSteps(pattern: string, anyCase: boolean): number {
   const steps = pattern.includes('_') ? 4 + 2 * Math.ceil(pattern.length / WORD_BITS) : 1
   return steps + (anyCase ? 4 : 0)
@@ -36,7 +36,7 @@ export function likeSteps(pattern: string, anyCase: boolean): number {
 let lastText = ''
 let lastFolded = ''
 
-/** `folded`, which several patterns of one condition ask for in turn. */
+/** Caches `foldCase` of the last text, since several patterns of one condition test it in turn. */
 function foldedOnce(text: string): string {
   if (text !== lastText) {
     lastFolded = folded(text)
@@ -45,7 +45,7 @@ function foldedOnce(text: string): string {
   return lastFolded
 }
 
-/** In lower case, character by character: the case of one does not depend on its neighbors. */
+/** Converts a text to lower case, character by character, so that the result does not depend on neighbors. */
 function folded(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase()
   return text.replace(/[A-Z]+|[^\0-\x7f]/gu, (c) => {
@@ -54,6 +54,7 @@ function folded(text: string): string {
   })
 }
 
+/** Creates a test for parts separated by any text. */
 function partsTest(parts: readonly Part[]): (text: string) => boolean {
   const [first, ...middle] = parts
   const last = middle.pop()
@@ -68,12 +69,12 @@ function partsTest(parts: readonly Part[]): (text: string) => boolean {
   }
 }
 
-/** Returns the index behind a part that begins at `at`; -1 if the text is another one there. */
+/** Returns the index after a part that begins at `at`; -1 if the text does not match there. */
 function endAt(text: string, at: number, part: Part): number {
   let i = at
-  for (const wanted of part) {
+  for (const codePoint of part) {
     const c = text.codePointAt(i)
-    if (c === undefined || (wanted !== ANY && c !== wanted)) return -1
+    if (c === undefined || (codePoint !== ANY && c !== codePoint)) return -1
     i += c > 0xffff ? 2 : 1
   }
   return i
@@ -89,13 +90,16 @@ function startOfLast(text: string, count: number): number {
   return i
 }
 
-/** Returns a search for the first place of a part from an index on. It returns the index behind the part, or -1. */
+/**
+ * Creates a search for the first match of a part from an index on. It returns the index after the part, or
+ * -1.
+ */
 function searchOf(part: Part): (text: string, from: number) => number {
   if (!part.includes(ANY)) {
     const plain = String.fromCodePoint(...part)
     return (text, from) => {
-      const found = text.indexOf(plain, from)
-      return found < 0 ? -1 : found + plain.length
+      const start = text.indexOf(plain, from)
+      return start < 0 ? -1 : start + plain.length
     }
   }
   return bitSearch(part)
@@ -104,20 +108,20 @@ function searchOf(part: Part): (text: string, from: number) => number {
 const WORD_BITS = 32
 
 /**
- * Shift-And: bit k of the state says whether the last k + 1 characters are the beginning of the part. Each character
- * shifts the state and masks it with the places where the part takes it.
+ * Creates a Shift-And search. Bit k of the state: the last k + 1 characters match the beginning of the part.
+ * Each character shifts the state and masks it with the positions at which the part has that character.
  */
 function bitSearch(part: Part): (text: string, from: number) => number {
   const words = Math.ceil(part.length / WORD_BITS)
   const masksOf = (c: number): Uint32Array => {
     const masks = new Uint32Array(words)
-    for (const [k, wanted] of part.entries())
-      if (wanted === ANY || wanted === c) masks[k >> 5] |= 1 << (k & 31)
+    for (const [k, codePoint] of part.entries())
+      if (codePoint === ANY || codePoint === c) masks[k >> 5] |= 1 << (k & 31)
     return masks
   }
-  const others = masksOf(ANY)
+  const anyMasks = masksOf(ANY)
   const masks = new Map<number, Uint32Array>(part.map((c) => [c, masksOf(c)]))
-  const ascii = Array.from({ length: 128 }, (_, c) => masks.get(c) ?? others)
+  const ascii = Array.from({ length: 128 }, (_, c) => masks.get(c) ?? anyMasks)
   const lastWord = words - 1
   const lastBit = 1 << ((part.length - 1) & 31)
   const state = new Uint32Array(words)
@@ -126,7 +130,7 @@ function bitSearch(part: Part): (text: string, from: number) => number {
     for (let i = from; i < text.length; ) {
       const c = text.codePointAt(i)!
       i += c > 0xffff ? 2 : 1
-      const mask = c < 128 ? ascii[c] : (masks.get(c) ?? others)
+      const mask = c < 128 ? ascii[c] : (masks.get(c) ?? anyMasks)
       let carry = 1
       for (let k = 0; k < words; k++) {
         const word = state[k]

@@ -1,25 +1,26 @@
+// Parses and formats lists of columns to sort by.
 import { Problem } from '../contract/errors.ts'
 
-/** A column that rows are sorted by. */
+/** A column to sort by. */
 export interface SortKey {
   name: string
   descending: boolean
 }
 
-/** A key as `parseSort` reads it. */
+/** Formats a key for `parseSort`. */
 export function sortText({ name, descending }: SortKey): string {
   const isPlain = /^[^-+",\s](?:[^",]*[^",\s])?$/.test(name)
   return `${descending ? '-' : ''}${isPlain ? name : `"${name.replaceAll('"', '""')}"`}`
 }
 
-/** Columns that rows are sorted by at most. */
+/** Maximum number of columns to sort by. */
 const MAX_KEYS = 10
-/** Characters of a list of columns at most. */
+/** Maximum length of a list of columns. */
 const MAX_CHARACTERS = 10_000
 
 /**
- * Reads a list of columns to sort by: `-date,city`. A minus sign means descending. Names with commas or with a minus
- * sign at the start are in double quotes: `-"Revenue, net"`. Throws `invalid_query`.
+ * Parses a list of columns to sort by: `-date,city`. A minus sign means descending. Names with commas or a
+ * leading minus sign are in double quotes: `-"Revenue, net"`. Throws `invalid_query`.
  */
 export function parseSort(text: string): SortKey[] {
   const wrong = (message: string): Problem =>
@@ -27,24 +28,23 @@ export function parseSort(text: string): SortKey[] {
       field: 'sort',
       hint: 'For example: -date,city. Names with commas are in double quotes.',
     })
-  if (text.length > MAX_CHARACTERS)
-    throw wrong(`${text.length} characters; at most ${MAX_CHARACTERS} are read`)
+  if (text.length > MAX_CHARACTERS) throw wrong(`${text.length} characters; the limit is ${MAX_CHARACTERS}`)
   const keys: SortKey[] = []
   for (const item of itemsOf(text)) {
-    if (keys.length === MAX_KEYS) throw wrong(`rows are sorted by at most ${MAX_KEYS} columns`)
-    const given = item.trim()
-    const descending = given.startsWith('-')
-    const rest = descending || given.startsWith('+') ? given.slice(1) : given
+    if (keys.length === MAX_KEYS) throw wrong(`more than ${MAX_KEYS} columns`)
+    const trimmed = item.trim()
+    const descending = trimmed.startsWith('-')
+    const rest = descending || trimmed.startsWith('+') ? trimmed.slice(1) : trimmed
     const isQuoted = rest.length >= 2 && rest.startsWith('"') && rest.endsWith('"')
     const name = isQuoted ? rest.slice(1, -1).replaceAll('""', '"') : rest
-    if (name === '') throw wrong('the name of a column is missing')
+    if (name === '') throw wrong('expected a column name')
     if (keys.some((key) => key.name === name)) throw wrong(`the column ${name} is named twice`)
     keys.push({ name, descending })
   }
   return keys
 }
 
-/** The parts between commas that are not in double quotes. */
+/** Splits a text at commas that are not in double quotes. */
 function* itemsOf(text: string): Generator<string> {
   let from = 0
   let isQuoted = false

@@ -1,9 +1,10 @@
+// Parses `where` expressions. See docs/queries.md.
 import { likeSteps, MAX_PATTERN_CHARACTERS } from './like.ts'
 import { badQuery, type Token, tokensOf } from './tokens.ts'
 
 /**
- * The language of `where`: comparisons, `and`, `or`, `not`, `in`, `like`, `ilike`, `between`, `is null` and arithmetic.
- * See docs/queries.md.
+ * A parsed expression: comparisons, `and`, `or`, `not`, `in`, `like`, `ilike`, `between`, `is null` and
+ * arithmetic. `at`: position in the text, from 0.
  */
 export type Expression = { at: number } & (
   | { kind: 'literal'; value: number | bigint | string | boolean | null }
@@ -20,17 +21,17 @@ export type Expression = { at: number } & (
 export type Comparison = '=' | '<>' | '<' | '<=' | '>' | '>='
 export type Arithmetic = '+' | '-' | '*' | '/' | '%'
 
-/** An expression with the text it was read from, for messages. */
+/** An expression with its text, for messages. */
 export interface Where {
   text: string
   expression: Expression
 }
 
-/** Operators of one expression. */
+/** Maximum number of operators of an expression. */
 const MAX_OPERATORS = 1000
-/** Deepest nesting of parentheses, `not` and signs. */
+/** Maximum nesting of parentheses, `not` and signs. */
 const DEEPEST = 100
-/** Words that are part of the language. A column of such a name is written in double quotes. */
+/** Reserved words. A column of such a name is written in double quotes. */
 const RESERVED = new Set('and or not in like ilike between is null true false'.split(' '))
 const COMPARISONS: Readonly<Record<string, Comparison>> = {
   '=': '=',
@@ -43,58 +44,59 @@ const COMPARISONS: Readonly<Record<string, Comparison>> = {
   '>=': '>=',
 }
 
-/** Reads a `where` expression. Throws `invalid_query` with the place of what cannot be read. */
+/** Parses a `where` expression. Throws `invalid_query` with the position of the error. */
 export function parseWhere(text: string): Where {
   return { text, expression: new Parser(text, tokensOf('where', text)).whole() }
 }
 
-/** The names of the columns that an expression reads, each once. */
+/** Returns the names of the columns that an expression reads, without duplicates. */
 export function columnsOf(expression: Expression): string[] {
   return [...usesOf(expression).columns.keys()]
 }
 
-/** The text of an expression with other names of columns. */
+/** Replaces the column names in the text of an expression. */
 export function renamedWhere(text: string, names: ReadonlyMap<string, string>): string {
   const columns = new Set<number>()
-  const visit = (one: Expression): void => {
-    if (one.kind === 'column') columns.add(one.at)
-    for (const child of childrenOf(one)) visit(child)
+  const visit = (expression: Expression): void => {
+    if (expression.kind === 'column') columns.add(expression.at)
+    for (const child of childrenOf(expression)) visit(child)
   }
   visit(parseWhere(text).expression)
   const tokens = tokensOf('where', text)
   let [written, from] = ['', 0]
   for (const [k, { at, text: name }] of tokens.entries()) {
-    const other = columns.has(at) ? names.get(name) : undefined
-    if (other === undefined) continue
-    written += text.slice(from, at) + nameText(other)
+    const newName = columns.has(at) ? names.get(name) : undefined
+    if (newName === undefined) continue
+    written += text.slice(from, at) + nameText(newName)
     from = at + text.slice(at, tokens[k + 1].at).trimEnd().length
   }
   return written + text.slice(from)
 }
 
-/** The number of all parts of an expression, and the steps that it takes for each character of a column. */
+/** Counts the nodes of an expression, and the steps per character of each column. */
 export function usesOf(expression: Expression): { all: number; columns: ReadonlyMap<string, number> } {
   const columns = new Map<string, number>()
-  let all = 0
-  const visit = (one: Expression, steps = 1): void => {
-    all++
-    if (one.kind === 'column') columns.set(one.name, (columns.get(one.name) ?? 0) + steps)
-    // A list of constants is looked up at once.
-    if (one.kind === 'in' && one.list.every(({ kind }) => kind === 'literal')) visit(one.of)
-    else if (one.kind === 'like') visit(one.of, likeSteps(one.pattern, one.anyCase))
-    else for (const child of childrenOf(one)) visit(child)
+  let nodes = 0
+  const visit = (node: Expression, steps = 1): void => {
+    nodes++
+    if (node.kind === 'column') columns.set(node.name, (columns.get(node.name) ?? 0) + steps)
+    // A list of constants is a single lookup.
+    if (node.kind === 'in' && node.list.every(({ kind }) => kind === 'literal')) visit(node.of)
+    else if (node.kind === 'like') visit(node.of, likeSteps(node.pattern, node.anyCase))
+    else for (const child of childrenOf(node)) visit(child)
   }
   visit(expression)
-  return { all, columns }
+  return { all: nodes, columns }
 }
 
-function childrenOf(one: Expression): readonly Expression[] {
-  if ('left' in one) return [one.left, one.right]
-  if (one.kind === 'in') return [one.of, ...one.list]
-  if (one.kind === 'between') return [one.of, one.low, one.high]
-  return 'of' in one ? [one.of] : []
+function childrenOf(expression: Expression): readonly Expression[] {
+  if ('left' in expression) return [expression.left, expression.right]
+  if (expression.kind === 'in') return [expression.of, ...expression.list]
+  if (expression.kind === 'between') return [expression.of, expression.low, expression.high]
+  return 'of' in expression ? [expression.of] : []
 }
 
+/** Recursive descent parser. */
 class Parser {
   private next = 0
   private depth = 0
@@ -106,15 +108,12 @@ class Parser {
   ) {}
 
   whole(): Expression {
-    if (this.isAtEnd()) throw this.wrong('a condition is missing', "For example: temp > 20 and city = 'Oslo'")
-    const found = this.either()
+    if (this.isAtEnd()) throw this.wrong('expected a condition', "For example: temp > 20 and city = 'Oslo'")
+    const expression = this.either()
     if (this.here.kind === 'sign' && this.here.text === '(')
-      throw this.wrong(
-        'there are no functions',
-        'Texts are compared in any case with ilike, and dates with between.',
-      )
+      throw this.wrong('functions are not supported', 'Use ilike to ignore case, and between for dates.')
     if (!this.isAtEnd()) throw this.wrong('expected and, or, or the end')
-    return found
+    return expression
   }
 
   private get here(): Token {
@@ -129,7 +128,7 @@ class Parser {
     return badQuery('where', this.text, this.here.at, message, hint)
   }
 
-  /** Whether the next token is this word of the language; if so, it is read. */
+  /** Consumes the next token if it is this reserved word. Returns whether it was. */
   private takes(word: string): boolean {
     const { kind, text } = this.here
     const isIt = kind === 'word' && text.toLowerCase() === word
@@ -137,6 +136,7 @@ class Parser {
     return isIt
   }
 
+  /** Consumes the next token if it is this sign. Returns whether it was. */
   private takesSign(sign: string): boolean {
     const isIt = this.here.kind === 'sign' && this.here.text === sign
     if (isIt && sign !== ',') this.pass()
@@ -144,21 +144,23 @@ class Parser {
     return isIt
   }
 
-  /** Goes on after an operator. */
+  /** Consumes an operator. Throws if there are too many. */
   private pass(): void {
     if (++this.operators > MAX_OPERATORS) throw this.wrong(`more than ${MAX_OPERATORS} operators`)
     this.next++
   }
 
+  /** Throws `invalid_query` unless the expected token was found. */
   private needs(what: string, isThere: boolean): void {
     if (!isThere) throw this.wrong(`expected ${what}`)
   }
 
+  /** Parses one level deeper. Throws if that is too deep. */
   private nested(read: () => Expression): Expression {
     if (++this.depth > DEEPEST) throw this.wrong(`nested more than ${DEEPEST} times`)
-    const found = read()
+    const expression = read()
     this.depth--
-    return found
+    return expression
   }
 
   private either(): Expression {
@@ -186,11 +188,11 @@ class Parser {
     if (kind === 'sign' && Object.hasOwn(COMPARISONS, text)) {
       this.next++
       const sign = COMPARISONS[text]
-      const found: Expression = { kind: 'compare', sign, left, right: this.sum(), at }
+      const expression: Expression = { kind: 'compare', sign, left, right: this.sum(), at }
       const after = this.here
       if (after.kind === 'sign' && Object.hasOwn(COMPARISONS, after.text))
         throw this.wrong('comparisons cannot be chained', 'Write: low < x and x < high')
-      return found
+      return expression
     }
     if (this.takes('is')) {
       const isNot = this.takes('not')
@@ -198,12 +200,15 @@ class Parser {
       return negatedIf(isNot, { kind: 'null', of: left, at })
     }
     const isNot = this.takes('not')
-    const found = this.membership(left, at)
-    if (isNot && !found) throw this.wrong('expected in, like, ilike or between')
-    return found ? negatedIf(isNot, found) : left
+    const expression = this.membership(left, at)
+    if (isNot && !expression) throw this.wrong('expected in, like, ilike or between')
+    return expression ? negatedIf(isNot, expression) : left
   }
 
-  /** What follows `x` or `x not`: `in (…)`, `like '…'`, `between … and …`. */
+  /**
+   * Parses the rest after `x` or `x not`: `in (…)`, `like '…'`, `between … and …`; undefined for other
+   * tokens.
+   */
   private membership(of: Expression, at: number): Expression | undefined {
     if (this.takes('in')) {
       this.needs('( after in', this.takesSign('('))
@@ -223,7 +228,7 @@ class Parser {
     const { kind, text: pattern } = this.here
     if (kind !== 'text') throw this.wrong("expected a text after like, such as 'Os%'")
     if (pattern.length > MAX_PATTERN_CHARACTERS)
-      throw this.wrong(`a pattern has at most ${MAX_PATTERN_CHARACTERS} characters`)
+      throw this.wrong(`the pattern is longer than ${MAX_PATTERN_CHARACTERS} characters`)
     this.next++
     return { kind: 'like', of, pattern, anyCase, at }
   }
@@ -240,7 +245,7 @@ class Parser {
     let left = operand()
     for (;;) {
       const { at } = this.here
-      const sign = signs.find((one) => this.takesSign(one))
+      const sign = signs.find((candidate) => this.takesSign(candidate))
       if (!sign) return left
       left = { kind: 'arithmetic', sign, left, right: operand(), at }
     }
@@ -258,9 +263,9 @@ class Parser {
   private primary(): Expression {
     const { kind, text, at } = this.here
     if (this.takesSign('(')) {
-      const found = this.nested(() => this.either())
+      const expression = this.nested(() => this.either())
       this.needs(')', this.takesSign(')'))
-      return found
+      return expression
     }
     if (kind === 'end' || kind === 'sign') throw this.wrong('expected a column, a number or a text')
     this.next++
@@ -279,7 +284,7 @@ class Parser {
   }
 }
 
-/** The name of a column as an expression writes it. */
+/** Returns a column name as written in an expression, quoted if necessary. */
 export function nameText(name: string): string {
   const isPlain = /^[\p{L}_][\p{L}\p{M}\p{N}_]*$/u.test(name) && !RESERVED.has(name.toLowerCase())
   return isPlain ? name : `"${name.replaceAll('"', '""')}"`
@@ -289,7 +294,7 @@ function negatedIf(isNot: boolean, of: Expression): Expression {
   return isNot ? { kind: 'not', of, at: of.at } : of
 }
 
-/** A number as it is compared: a whole number that a double cannot hold is exact. */
+/** Parses a number. Integers that a double cannot represent become a bigint. */
 export function numberOf(text: string): number | bigint {
   const value = Number(text)
   return Number.isSafeInteger(value) || !/^-?\d+$/.test(text) ? value : BigInt(text)

@@ -1,19 +1,26 @@
+// Splits `where` expressions into tokens, and creates their errors.
 import { Problem } from '../contract/errors.ts'
 
-/** Longest expression, in characters. */
+/** Maximum length of an expression. */
 const MAX_CHARACTERS = 10_000
 
-/** A word, a number, a text, a name in quotes, or a sign. `at`: its first character, from 0. */
+/** A word, number, text, quoted name or sign. `at`: index of its first character, from 0. */
 export interface Token {
   kind: 'word' | 'number' | 'text' | 'name' | 'sign' | 'end'
-  /** As it is meant: without quotes. */
+  /** Value of the token, without quotes. */
   text: string
   at: number
 }
 
-/** The error for an expression that cannot be read: names the place and shows what is there. */
-export function badQuery(field: string, given: string, at: number, message: string, hint?: string): Problem {
-  const near = given.slice(at, at + 30)
+/** Creates an `invalid_query` error with the position and the text there. */
+export function badQuery(
+  field: string,
+  expression: string,
+  at: number,
+  message: string,
+  hint?: string,
+): Problem {
+  const near = expression.slice(at, at + 30)
   const place = near.trim() === '' ? 'at the end' : `at character ${at + 1}, near ${JSON.stringify(near)}`
   return new Problem('invalid_query', `${field}: ${message}, ${place}`, { field, hint })
 }
@@ -24,35 +31,35 @@ const WORD = /[\p{L}_][\p{L}\p{M}\p{N}_]*/uy
 const SIGN = /<=|>=|<>|!=|==|[=<>+\-*/%(),]/y
 const QUOTED = { "'": /'((?:[^']|'')*)'/y, '"': /"((?:[^"]|"")*)"/y, '`': /`((?:[^`]|``)*)`/y } as const
 
-/** The words, numbers and signs of an expression. Throws `invalid_query`. */
-export function tokensOf(field: string, given: string): Token[] {
-  if (given.length > MAX_CHARACTERS)
+/** Splits an expression into tokens. Throws `invalid_query`. */
+export function tokensOf(field: string, expression: string): Token[] {
+  if (expression.length > MAX_CHARACTERS)
     throw new Problem(
       'invalid_query',
-      `${field}: ${given.length} characters; at most ${MAX_CHARACTERS} are read`,
+      `${field}: ${expression.length} characters; the limit is ${MAX_CHARACTERS}`,
       { field },
     )
   const tokens: Token[] = []
   let at = 0
   const match = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = at
-    return pattern.exec(given)
+    return pattern.exec(expression)
   }
   const add = (kind: Token['kind'], length: number, text: string): void => {
     tokens.push({ kind, text, at })
     at += length
   }
-  while (at < given.length) {
+  while (at < expression.length) {
     const blank = match(BLANK)
     if (blank) {
       at += blank[0].length
       continue
     }
-    const quote = given[at] as keyof typeof QUOTED
+    const quote = expression[at] as keyof typeof QUOTED
     if (Object.hasOwn(QUOTED, quote)) {
-      const found = match(QUOTED[quote])
-      if (!found) throw badQuery(field, given, at, `the quote ${quote} is not closed`)
-      add(quote === "'" ? 'text' : 'name', found[0].length, found[1].replaceAll(quote + quote, quote))
+      const quoted = match(QUOTED[quote])
+      if (!quoted) throw badQuery(field, expression, at, `the quote ${quote} is not closed`)
+      add(quote === "'" ? 'text' : 'name', quoted[0].length, quoted[1].replaceAll(quote + quote, quote))
       continue
     }
     const number = match(NUMBER)
@@ -61,10 +68,10 @@ export function tokensOf(field: string, given: string): Token[] {
     if (number) {
       add('number', number[0].length, number[0])
       WORD.lastIndex = at
-      if (WORD.test(given))
+      if (WORD.test(expression))
         throw badQuery(
           field,
-          given,
+          expression,
           tokens[tokens.length - 1].at,
           'a name cannot begin with a digit',
           'Put names with other characters than letters, digits and _ in double quotes: "2024 total".',
@@ -72,11 +79,11 @@ export function tokensOf(field: string, given: string): Token[] {
     } else if (word) add('word', word[0].length, word[0])
     else if (sign) add('sign', sign[0].length, sign[0])
     else {
-      const isSign = /^(?:&|\|)/.test(given.slice(at))
+      const isSign = /^(?:&|\|)/.test(expression.slice(at))
       const hint = isSign
         ? 'Write and, or.'
-        : 'Put names of columns in double quotes, and texts in single quotes.'
-      throw badQuery(field, given, at, 'this character has no meaning', hint)
+        : 'Put column names in double quotes, and texts in single quotes.'
+      throw badQuery(field, expression, at, 'unexpected character', hint)
     }
   }
   tokens.push({ kind: 'end', text: '', at })

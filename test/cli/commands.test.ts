@@ -287,7 +287,7 @@ describe('bad input gives a one-line error and the right exit code, and loses no
       'ragged row',
       ['upload', 'ragged.csv'],
       7,
-      /^error: ragged.csv, line 3: 3 cells where there are 2 columns: 3,4,5/,
+      /^error: ragged.csv, line 3: expected 2 cells, found 3: 3,4,5/,
     ],
     [
       'a row of the wrong length',

@@ -166,7 +166,7 @@ describe('a server', () => {
     })
     expect([piped.code, piped.stderr]).toEqual([
       7,
-      expect.stringMatching(/^error: standard input, line 20002: 3 cells where there are 2 columns: 1,2,3/),
+      expect.stringMatching(/^error: standard input, line 20002: expected 2 cells, found 3: 1,2,3/),
     ])
   })
 

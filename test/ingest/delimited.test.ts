@@ -456,9 +456,9 @@ describe('dirty input loads correctly with a warning, or is refused with line an
     [
       'a delimiter too many behind an empty cell',
       'a,b,c\n1,2,3\n4,,6,\n',
-      /line 3: 4 cells where there are 3 columns, including an empty one, so the others may have shifted: 4,,6,/,
+      /line 3: expected 3 cells, found 4, one of them empty, so the others may have shifted: 4,,6,/,
     ],
-    ['a row too long', 'a,b\n1,2\n3,4,5\n', /line 3: 3 cells where there are 2 columns: 3,4,5/],
+    ['a row too long', 'a,b\n1,2\n3,4,5\n', /line 3: expected 2 cells, found 3: 3,4,5/],
     [
       'bytes that are not of the given encoding',
       Buffer.from([0xff, 0xfe, 0x61, 0x00, 0x2c, 0x00, 0x62, 0x00, 0x0a, 0x00, 0x00, 0xd8, 0x0a, 0x00]),
@@ -492,7 +492,7 @@ describe('dirty input loads correctly with a warning, or is refused with line an
 
   it('reads a lone header as a table without rows', async () => {
     const { names, rows, warnings } = await read('a,b\n')
-    expect([names, rows, warnings]).toEqual([['a', 'b'], [], ['there are no rows below the header']])
+    expect([names, rows, warnings]).toEqual([['a', 'b'], [], ['no rows below the header']])
   })
 
   it('skips rows that consist of delimiters only, with a warning', async () => {

@@ -34,13 +34,9 @@ it('an array of records beyond json_body_bytes is read in pieces, with columns t
 
 it.each([
   ['an object without an end', `[{"a": 1}, {"a": "${'x'.repeat(200)}`, /item 2 of the array: the text ends/],
-  [
-    'a value that is no object',
-    `[{"a": "${'x'.repeat(200)}"}, 5]`,
-    /item 2 of the array: it is not an object/,
-  ],
+  ['a value that is no object', `[{"a": "${'x'.repeat(200)}"}, 5]`, /item 2 of the array: not an object/],
   ['two commas', `[{"a": "${'x'.repeat(200)}"},, {"a": 1}]`, /item 2 of the array/],
-  ['text after it', `[{"a": "${'x'.repeat(200)}"}] x`, /more text after the end/],
+  ['text after it', `[{"a": "${'x'.repeat(200)}"}] x`, /text after the end/],
   ['invalid JSON', `[{"a": "${'x'.repeat(200)}", b: 1}]`, /item 1 of the array/],
 ])('an array with %s is refused with the item', async (_, text, message) => {
   await expect(json(text, { limits: few }, 10)).rejects.toThrow(message)
@@ -80,5 +76,5 @@ it('a sheet and a range of a workbook are chosen', async () => {
   ])
   await expect(book({ sheet: 'Third' })).rejects.toThrow(/no sheet "Third"/)
   await expect(book({ sheet: '1', range: '5:1' })).rejects.toThrow(/invalid range/)
-  await expect(json('[{"a":1}]', { sheet: '1' })).rejects.toThrow(/no workbook/)
+  await expect(json('[{"a":1}]', { sheet: '1' })).rejects.toThrow(/not a workbook/)
 })

@@ -164,7 +164,7 @@ describe('Arrow', () => {
   it('a stream of a version before 0.15 is named', async () => {
     const stream = Buffer.concat([Buffer.from([0x80, 0, 0, 0, 0x10, 0, 0, 0]), Buffer.alloc(200)])
     for (const fileName of ['old.arrow', 'old.arrows', 'old.feather'])
-      await expect(readFile(stream, { fileName })).rejects.toThrow(/version before 0\.15/)
+      await expect(readFile(stream, { fileName })).rejects.toThrow(/before 0\.15/)
   })
 
   const table = tableFromArrays({

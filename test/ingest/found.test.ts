@@ -82,7 +82,7 @@ it.each([
     'semicolons of entities',
     'a.csv',
     'n,t,b\nM,&quot;Q of A, B&quot;,1\nN,&quot;L&quot;,2\n',
-    /line 2: 4 cells/,
+    /line 2: expected 3 cells, found 4/,
   ],
 ])('refused: %s', async (_, name, text, message) => {
   await expect(file(text, name)).rejects.toThrow(message)
@@ -155,7 +155,7 @@ it.each<[what: string, text: string, names: string[], rows: unknown[][], said?: 
       ['2021-06-01', 'b'],
       ['2021-06-03', 'd'],
     ],
-    'the # before the first name was left out',
+    'the # before the first name was removed',
   ],
   [
     'aligned columns one blank apart',
@@ -183,7 +183,7 @@ it.each<[what: string, text: string, names: string[], rows: unknown[][], said?: 
       [3, 'x'],
       [4, 'y'],
     ],
-    'go on in the next line: line 3',
+    'were continued on the next line: line 3',
   ],
   [
     'a title of one word above words',
@@ -212,7 +212,7 @@ it.each<[what: string, text: string, names: string[], rows: unknown[][], said?: 
 it('texts with blanks at one place, and columns of numbers with a few texts, are pointed out', async () => {
   expect((await file('id  foo \n1   a\n2   b\n3   c\n1234d\n'))[0].said).toContain('no delimiter detected')
   expect((await file('t,v\nTS,%\nx,Smp\na,1\nb,2\nc,3\nd,4\n'))[0].said).toContain(
-    'column v holds numbers but for lines 2 and 3 ("%", "Smp"); kept as text',
+    'column v holds numbers except in lines 2 and 3 ("%", "Smp"); kept as text',
   )
 })
 
@@ -285,7 +285,7 @@ it('times of day keep parts of a second; day 0 is a day of 1904 alone; phonetic 
   const [usual] = await readFile(await workbook(cells))
   expect(usual.names).toEqual(['大阪'])
   expect(usual.rows.flat()).toEqual(['00:14:58.3', '12:00:00', '36:00:00.5', null, '00:00:00'])
-  expect(usual.warnings.join()).toMatch(/dates of the day 0.*2 lines \(first: line 3\)/)
+  expect(usual.warnings.join()).toMatch(/dates of day 0.*2 lines \(first: line 3\)/)
   const [late] = await readFile(await workbook(cells, '<workbookPr date1904="1"/>'))
   expect(late.rows.flat()).toEqual([
     '00:14:58.3',
@@ -304,5 +304,5 @@ it('formulas with an empty value are pointed out, those whose value is an empty 
       [value(1), 3],
     ]),
   )
-  expect(found.warnings.join()).toContain('read as null: 2 lines (first: line 2), the first one in cell A2')
+  expect(found.warnings.join()).toContain('read as null: 2 lines (first: line 2), the first in cell A2')
 })

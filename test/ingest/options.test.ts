@@ -168,7 +168,7 @@ describe('options and values of delimited text', () => {
       'a date whose day and month can be exchanged',
       'd\n31/12/2020\n05/06/2020\n',
       types({ d: 'date' }),
-      /line 3, column d: "05\/06\/2020" can be day and month/,
+      /line 3, column d: "05\/06\/2020" can be read with the day or the month first/,
     ],
     [
       'a day that does not exist',

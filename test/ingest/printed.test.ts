@@ -119,7 +119,7 @@ describe('printed tables', () => {
       ])
     else
       await expect(read(text)).rejects.toThrow(
-        new RegExp(`line ${line}: a value of the printed table has a line end`),
+        new RegExp(`line ${line}: a value of the table contains a line end`),
       )
   })
 

@@ -16,7 +16,7 @@ it('a header of another width begins a table of its own, wider or narrower', asy
       widths.map((width, k) => [[`table ${k + 1}`], width]),
     )
     expect(tables.map(({ rows }) => rows.length)).toEqual([3, 3])
-    expect(tables[0].warnings.join()).toContain(`2 tables were found, which begin in lines 1, ${line}`)
+    expect(tables[0].warnings.join()).toContain(`2 tables found, in lines 1, ${line}`)
   }
 })
 
@@ -30,7 +30,9 @@ it('rows that lack cells, totals and stray rows are no tables', async () => {
       [3, 'c', 4],
     ],
   ])
-  await expect(read('id,name,n\n1,a,2\n2,b,3,4\n3,c,4\n')).rejects.toThrow(/line 3: 4 cells/)
+  await expect(read('id,name,n\n1,a,2\n2,b,3,4\n3,c,4\n')).rejects.toThrow(
+    /line 3: expected 3 cells, found 4/,
+  )
 })
 
 it.each([
@@ -62,7 +64,7 @@ it.each([
     ],
     [['Overseas Travel'], ['Name', 'Country', 'Cost'], [['Anna', 'France', 120]]],
   ])
-  expect(tables[0].warnings.join()).toContain('2 tables were found, which begin in lines 3, 8')
+  expect(tables[0].warnings.join()).toContain('2 tables found, in lines 3, 8')
 })
 
 it('notes and blank rows are no tables', async () => {

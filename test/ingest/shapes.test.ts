@@ -214,7 +214,7 @@ const shapes: Shape[] = [
       [1, 'x', 3],
       [2, 'y, z', 4],
     ],
-    /quotes as a whole/,
+    /quotes around each line were removed/,
   ],
   [
     'an unclosed quote in a row that is one cell short',
@@ -368,7 +368,7 @@ const shapes: Shape[] = [
       ['USGS', 123, 4.5],
       ['USGS', 124, 5.5],
     ],
-    /line 2 was skipped: formats/,
+    /line 2 was skipped: column formats/,
   ],
   [
     'a rule below the header',
@@ -688,7 +688,7 @@ const shapes: Shape[] = [
       ['A', 5, 6],
       ['B', 7, 8],
     ],
-    /numbers of columns/,
+    /column numbers/,
   ],
   [
     'as many notes as rows',
@@ -752,7 +752,7 @@ const refused: [what: string, text: string, message: RegExp][] = [
   [
     'a printed table with a bar in a value',
     '+---+-----+\n| a | b   |\n+---+-----+\n| 1 | x   |\n| 2 | y|z |\n+---+-----+\n',
-    /line 5: 3 cells where there are 2 columns/,
+    /line 5: expected 2 cells, found 3/,
   ],
   ['an HTML page', '<!DOCTYPE html>\n<html><body><table><tr><td>1</td></tr></table></body></html>\n', /HTML/],
   ['an XML file', '<?xml version="1.0"?>\n<Workbook></Workbook>\n', /XML/],

@@ -9,8 +9,8 @@ afterEach(() => {
 })
 
 it.each([
-  ['/nowhere/there', 'there is no such folder'],
-  [import.meta.filename, 'it is not a folder'],
+  ['/nowhere/there', 'the folder does not exist'],
+  [import.meta.filename, 'not a folder'],
 ])('a folder for temporary files that cannot be used (%s) is named, with the setting', async (path, why) => {
   process.env.TMPDIR = path
   const spooled = spool(once(Buffer.from('x')), 10, () => new Error() as never)

@@ -1,3 +1,4 @@
+// Opens the files of ZIP and TAR archives, and rejects hostile archives.
 import type { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import type { Entry, ZipFile } from 'yauzl'
@@ -18,12 +19,12 @@ export interface ArchiveLimits {
 
 /** A file in an archive. */
 export interface ArchiveEntry {
-  /** Its path in the archive, separated by `/`. */
+  /** Path in the archive, separated by `/`. */
   path: string
   open(): Promise<Bytes>
 }
 
-/** What an error in an archive is: a Problem as it is, any other one damage. */
+/** Creates a function that converts errors to `bad_data`. Problems are kept. */
 function damagedIn(source: string): (error: unknown) => Problem {
   return (error) => {
     if (error instanceof Problem) return error
@@ -48,6 +49,7 @@ class Meter {
     private readonly packed: number,
   ) {}
 
+  /** Passes bytes through and counts them. `packed`: size of the entry in the archive, in bytes. */
   async *counted(bytes: Bytes, packed: number): AsyncGenerator<Uint8Array> {
     const { unpacked_bytes } = this.limits
     let size = 0
@@ -75,6 +77,7 @@ export function tooLargeArchive(source: string, { archive_bytes }: ArchiveLimits
   )
 }
 
+/** Normalizes the path of an entry. Throws `bad_data` if it is absolute or leaves the archive. */
 function checkPath(path: string, source: string): string {
   const parts = path.split('/')
   if (
@@ -88,16 +91,16 @@ function checkPath(path: string, source: string): string {
   return parts.filter((part) => part !== '' && part !== '.').join('/')
 }
 
-function tooMany(count: number, most: number, source: string): Problem {
+function tooMany(count: number, limit: number, source: string): Problem {
   return badData(
     source,
     {},
-    `${count} files; the limit is ${most} (archive_entries)`,
+    `${count} files; the limit is ${limit} (archive_entries)`,
     'Split it into several archives.',
   )
 }
 
-/** The files of a ZIP archive. All entries are checked before any is unpacked. */
+/** Lists the files of a ZIP archive. Checks all entries before any is unpacked. */
 export async function zipMembers(
   spooled: Spooled,
   limits: ArchiveLimits,
@@ -168,7 +171,7 @@ export async function zipMembers(
   })
 }
 
-/** Throws if entries overlap: a small archive could unpack to a huge one. */
+/** Throws `bad_data` if entries overlap, since a small archive could then unpack to a huge one. */
 function refuseOverlaps(entries: readonly Entry[], source: string): void {
   const inOrder = [...entries].sort((a, b) => a.relativeOffsetOfLocalHeader - b.relativeOffsetOfLocalHeader)
   for (const [k, entry] of inOrder.entries()) {
@@ -179,6 +182,7 @@ function refuseOverlaps(entries: readonly Entry[], source: string): void {
   }
 }
 
+/** Yields the bytes of a spooled file in [start, end). */
 async function* rangeOf({ handle }: Spooled, start: number, end: number): AsyncGenerator<Uint8Array> {
   for (let at = start; at < end; ) {
     const buffer = Buffer.allocUnsafe(Math.min(256 * 1024, end - at))
@@ -189,16 +193,17 @@ async function* rangeOf({ handle }: Spooled, start: number, end: number): AsyncG
   }
 }
 
-/** The bytes of an entry. Throws at the end if they do not have its checksum. */
+/** Passes the bytes of an entry through. Throws at the end if the checksum differs. */
 async function* checked(bytes: Bytes, { crc32: expected }: Entry): AsyncGenerator<Uint8Array> {
   let sum = 0
   for await (const chunk of bytes) {
     sum = crc32(chunk, sum)
     yield chunk
   }
-  if (sum !== expected) throw new Error('a file in it does not have its checksum (CRC-32)')
+  if (sum !== expected) throw new Error('the checksum (CRC-32) of a file does not match')
 }
 
+/** Passes bytes through, and converts errors. */
 async function* orDamaged(bytes: Bytes, damaged: (error: unknown) => Problem): AsyncGenerator<Uint8Array> {
   try {
     yield* bytes
@@ -207,7 +212,7 @@ async function* orDamaged(bytes: Bytes, damaged: (error: unknown) => Problem): A
   }
 }
 
-/** The files of a TAR archive, in order. Each must be read before the next is requested. */
+/** Yields the files of a TAR archive. Each must be read before the next is requested. */
 export async function* tarMembers(
   bytes: Bytes,
   limits: ArchiveLimits,
@@ -215,7 +220,7 @@ export async function* tarMembers(
 ): AsyncGenerator<ArchiveEntry> {
   const { extract } = await import('tar-stream')
   const { Readable: NodeReadable } = await import('node:stream')
-  // TAR does not compress. Compression of the whole archive is checked in `gunzip`.
+  // TAR does not compress; `gunzip` checks the ratio of the whole archive.
   const meter = new Meter(limits, source, Number.POSITIVE_INFINITY)
   const damaged = damagedIn(source)
   const unpack = extract()

@@ -1,3 +1,4 @@
+// Temporary files for formats that need random access.
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -5,7 +6,7 @@ import { join } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
 import type { Bytes } from '../../json/index.ts'
 
-/** A temporary file for formats that need random access. Already unlinked: it ends with the process. */
+/** A temporary file. It is already unlinked, so the system deletes it when the process ends. */
 export interface Spooled {
   handle: FileHandle
   size: number
@@ -33,15 +34,16 @@ export async function spool(bytes: Bytes, most: number, tooLarge: () => Problem)
   return { handle, size, close: () => handle.close() }
 }
 
+/** Reasons by error code of the system. */
 const REASONS: Record<string, string> = {
   EROFS: 'the file system is read-only',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
-  ENOENT: 'there is no such folder',
-  ENOTDIR: 'it is not a folder',
+  ENOENT: 'the folder does not exist',
+  ENOTDIR: 'not a folder',
 }
 
-/** Why the temporary folder cannot be written to; other errors as they are. */
+/** Converts errors of writing to the temporary folder; returns other errors unchanged. */
 function notWritable(error: NodeJS.ErrnoException): Error {
   const { code = '' } = error
   if (code === 'ENOSPC' || code === 'EDQUOT')
@@ -55,7 +57,7 @@ function notWritable(error: NodeJS.ErrnoException): Error {
   )
 }
 
-/** The bytes of a temporary file from its beginning. */
+/** Yields the bytes of a temporary file from its beginning. */
 export async function* chunksOf({ handle, size }: Spooled): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < size; ) {
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(64 * 1024), 0, 64 * 1024, at)

@@ -1,3 +1,4 @@
+// Decompresses gzip, zstd and bzip2, and detects archive bombs.
 import { Readable } from 'node:stream'
 import zlib, { createGunzip } from 'node:zlib'
 import { Problem } from '../../contract/errors.ts'
@@ -7,12 +8,12 @@ import { peek } from '../text/peek.ts'
 import { badData } from '../values/warnings.ts'
 import { NoFrame, Truncated, zstdFrames } from './zstd-frames.ts'
 
-/** Unpacked size below which data is never taken for a bomb: a column of zeros compresses very well. */
+/** Unpacked size below which any ratio is allowed: a column of zeros compresses very well. */
 const HARMLESS_BYTES = 16 * 1024 * 1024
 
 type Ratio = Pick<Limits, 'compression_ratio'>
 
-/** Whether the compression ratio is that of an archive bomb. Sizes in bytes. */
+/** Returns whether the compression ratio indicates an archive bomb. Sizes in bytes. */
 export function isBomb(unpacked: number, packed: number, { compression_ratio }: Ratio): boolean {
   return unpacked > HARMLESS_BYTES && unpacked > packed * compression_ratio
 }
@@ -27,8 +28,8 @@ export function bomb(name: string, { compression_ratio }: Ratio): Problem {
 }
 
 /**
- * What all compressed parts of one upload unpack to, against the bytes that arrived. An archive of many small files that
- * are compressed themselves is one bomb, though none of them is.
+ * Compares the unpacked bytes of a whole upload with the received bytes: an archive of many compressed files
+ * can be a bomb even if none of the files is.
  */
 export class UnpackMeter {
   private packed = 0
@@ -39,7 +40,7 @@ export class UnpackMeter {
     private readonly limits: Ratio,
   ) {}
 
-  /** Counts the bytes that arrive. */
+  /** Passes received bytes through and counts them. */
   async *arriving(bytes: Bytes): AsyncGenerator<Uint8Array> {
     for await (const chunk of bytes) {
       this.packed += chunk.length
@@ -47,7 +48,7 @@ export class UnpackMeter {
     }
   }
 
-  /** Counts unpacked bytes. Throws if they are too many in all. */
+  /** Passes unpacked bytes through and counts them. Throws `bad_data` beyond the ratio. */
   async *leaving(bytes: Bytes): AsyncGenerator<Uint8Array> {
     for await (const chunk of bytes) {
       this.unpacked += chunk.length
@@ -57,7 +58,7 @@ export class UnpackMeter {
   }
 }
 
-/** Decompresses gzip, zstd and bzip2, which it knows by the first bytes. Passes other data through. */
+/** Decompresses gzip, zstd and bzip2, detected by the first bytes. Passes other data through. */
 export async function* unpacked(
   source: Bytes,
   name: string,
@@ -77,10 +78,10 @@ async function* gunzip(whole: Bytes, name: string, limits: Limits): AsyncGenerat
   yield* decompressed(whole, createGunzip({ chunkSize: CHUNK_BYTES }), 'gzip', name, limits)
 }
 
-/** Bytes of unpacked data at a time. */
+/** Size of chunks of unpacked data. */
 const CHUNK_BYTES = 256 * 1024
 
-/** What a decompressor of Node.js makes of a source. Throws if it is a bomb. */
+/** Decompresses a source with a stream of Node.js. Throws `bad_data` for damaged data and bombs. */
 async function* decompressed(
   whole: Bytes,
   unzip: ReturnType<typeof createGunzip>,
@@ -94,7 +95,7 @@ async function* decompressed(
   try {
     for await (const chunk of input.pipe(unzip)) {
       size += chunk.length
-      // Compare with the input consumed so far, not with what is buffered.
+      // Compares with the input consumed so far, not with buffered input.
       if (isBomb(size, unzip.bytesWritten, limits)) throw bomb(name, limits)
       yield chunk
     }
@@ -114,7 +115,10 @@ function damaged(name: string, format: string, isTruncated: boolean): Problem {
   return badData(name, {}, `the ${format} data is ${what}`, 'Download or compress the file again.')
 }
 
-/** Node.js has zstd since 22.15. Libraries in JavaScript take minutes for a few hostile bytes. */
+/**
+ * Decompresses zstd, which Node.js has since 22.15. JavaScript libraries take minutes for a few hostile
+ * bytes.
+ */
 async function* unzstd(whole: Bytes, name: string, limits: Limits): AsyncGenerator<Uint8Array> {
   const { createZstdDecompress } = zlib as unknown as { createZstdDecompress?: typeof createGunzip }
   if (!createZstdDecompress)
@@ -133,13 +137,14 @@ async function* unzstd(whole: Bytes, name: string, limits: Limits): AsyncGenerat
   )
 }
 
-/** Streams that follow one another in one file: parallel compressors make one for each 900 kB. */
+/** Maximum number of concatenated streams. Parallel compressors write one per 900 kB. */
 const BZIP2_STREAMS = 100_000
 
-/** Bytes that a block can have, packed, and its unpacked size, for each level. */
+/** Unpacked size of a block per level, and maximum overhead of a packed block. */
 const BZIP2_BLOCK = 100_000
 const BZIP2_MARGIN = 25_000
 
+/** Decompresses bzip2, block by block. */
 async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenerator<Uint8Array> {
   const [{ default: bzip2 }, { default: bitsOf }] = await Promise.all([
     import('unbzip2-stream/lib/bzip2.js'),
@@ -154,10 +159,10 @@ async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenera
   let sum = 0
   let size = 0
   let streams = 0
-  // For all blocks of a level: hostile data has many empty streams.
+  // Shared by all blocks, since hostile data has many empty streams.
   let work = new Int32Array(0)
   let out = Buffer.alloc(0)
-  /** What the library makes of the bytes. Past the last one, it reads values that are not numbers. */
+  /** Calls the library. Past the last byte, it reads undefined values and throws. */
   const tried = <T>(read: () => T): T => {
     try {
       return read()
@@ -175,7 +180,7 @@ async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenera
         chunks.push(value)
         packed += value.length
       }
-      // It reads the first chunk at once.
+      // The library reads the first chunk at once.
       bits ??= bitsOf(() => chunks.shift())
       const reader = bits
       const { bytesRead } = reader
@@ -201,14 +206,14 @@ async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenera
         out[at++] = byte
       }
       const next = tried(() => bzip2.decompress(reader, put, work, block, sum))
-      // The end of a stream; another may follow.
+      // The stream ends; another may follow.
       if (next === null) level = 0
       else sum = next
       size += at
       if (isBomb(size, reader.bytesRead, limits)) throw bomb(name, limits)
       if (at > 0) {
         yield out.subarray(0, at)
-        // What was passed on may still be in use.
+        // The consumer may still use the yielded buffer.
         out = Buffer.alloc(0)
       }
       await breathe()

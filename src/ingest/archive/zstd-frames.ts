@@ -1,3 +1,4 @@
+// Splits zstd streams into frames.
 import { type Bytes, breathe } from '../../json/index.ts'
 
 const MAGIC = 0xfd2fb528
@@ -6,14 +7,15 @@ const MAX_BLOCK_BYTES = 128 * 1024
 const RAW = 0
 const REPEATED = 1
 
-/** The data ends inside of a frame. */
+/** Thrown if the data ends inside a frame. */
 export class Truncated extends Error {}
-/** The data is no sequence of frames. */
+/** Thrown if the data is not a sequence of frames. */
 export class NoFrame extends Error {}
 
 /**
- * The frames of a zstd stream (RFC 8878), without skippable ones, in pieces that end where their frame ends: the
- * decompressor of Node.js ignores what follows a frame in the same piece, and does not report a truncated one.
+ * Yields the frames of a zstd stream (RFC 8878) without skippable ones, in chunks that end with their frame:
+ * the decompressor of Node.js ignores data after a frame in the same chunk, and does not report a truncated
+ * frame.
  */
 export async function* zstdFrames(bytes: Bytes): AsyncGenerator<Uint8Array> {
   const input = new Reader(bytes)
@@ -36,7 +38,7 @@ export async function* zstdFrames(bytes: Bytes): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** A frame, after its magic number. */
+/** Yields a frame, after its magic number. */
 async function* frame(input: Reader): AsyncGenerator<Uint8Array> {
   const flags = await input.exactly(1)
   const [flag] = flags
@@ -53,7 +55,7 @@ async function* frame(input: Reader): AsyncGenerator<Uint8Array> {
     const size = block >> 3
     if (type > 2 || (type !== REPEATED && size > MAX_BLOCK_BYTES)) throw new NoFrame()
     const content = type === REPEATED ? 1 : size
-    // Empty blocks are those that are stored.
+    // Only stored blocks can be empty.
     if (content === 0 && type !== RAW) throw new NoFrame()
     yield Buffer.concat([head, await input.exactly(content)])
     await breathe()
@@ -66,7 +68,7 @@ function word(bytes: Buffer): number {
   return bytes.readUInt32LE()
 }
 
-/** Reads a stream of bytes in pieces of a given size. */
+/** Reads a stream of bytes in given sizes. */
 class Reader {
   private readonly source: AsyncIterator<Uint8Array>
   private rest: Buffer = Buffer.alloc(0)
@@ -75,9 +77,9 @@ class Reader {
     this.source = bytes[Symbol.asyncIterator]()
   }
 
-  /** The next bytes: fewer at the end. */
+  /** Reads the next bytes; fewer at the end. */
   async take(size: number): Promise<Buffer> {
-    const pieces: Buffer[] = []
+    const chunks: Buffer[] = []
     let missing = size
     while (missing > 0) {
       if (this.rest.length === 0) {
@@ -85,15 +87,15 @@ class Reader {
         if (done) break
         this.rest = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
       }
-      const piece = this.rest.subarray(0, missing)
-      this.rest = this.rest.subarray(piece.length)
-      missing -= piece.length
-      pieces.push(piece)
+      const chunk = this.rest.subarray(0, missing)
+      this.rest = this.rest.subarray(chunk.length)
+      missing -= chunk.length
+      chunks.push(chunk)
     }
-    return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)
+    return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
   }
 
-  /** The next bytes. Throws `Truncated` if there are fewer. */
+  /** Reads the next bytes. Throws `TruncatedFrame` if there are fewer. */
   async exactly(size: number): Promise<Buffer> {
     const bytes = await this.take(size)
     if (bytes.length < size) throw new Truncated()

@@ -1,10 +1,11 @@
+// Ends slices at the same row in all columns.
 import { breathe, endOf, skipBlanks } from '../../json/index.ts'
 import { endsAmong, SliceEnds } from '../values/slice-ends.ts'
 import type { SliceSink } from '../values/table.ts'
 
-/** Rows that all columns have, from which on slices are looked for. */
+/** Number of rows that all columns must have before slices are cut. */
 const ENOUGH_ROWS = 65_536
-/** Text that is held until all columns have the same rows. With more, columns are sliced by themselves. */
+/** Maximum size of buffered text. Beyond it, columns are sliced independently. */
 const MAX_HELD = 128 * 1024 * 1024
 
 /** Values of a column that are not in a slice yet. */
@@ -15,9 +16,9 @@ interface Held {
 
 const COMMA = Buffer.from(',')
 
-/** Slices of columns whose values arrive in runs of their own: they end at the same rows in all columns. */
+/** Cuts columns whose values arrive independently into slices that end at the same rows. */
 export class AlignedSlices {
-  /** Of rows that have been looked at, and that no slice has ended after. */
+  /** Hashed rows since the last end of a slice. */
   private readonly open: Held[]
   private readonly next: Held[]
   private readonly ends = new SliceEnds()
@@ -35,15 +36,15 @@ export class AlignedSlices {
     this.next = Array.from({ length: columns }, none)
   }
 
-  /** Adds the next values of a column. */
+  /** Adds the next `rows` values of a column, as comma-separated JSON. */
   async add(column: number, rows: number, text: Buffer): Promise<void> {
     if (!this.isAligned) {
       await this.sink.slice({ column, rows, form: 'text', text })
       return
     }
-    const held = this.next[column]
-    held.texts.push(text)
-    held.rows += rows
+    const pending = this.next[column]
+    pending.texts.push(text)
+    pending.rows += rows
     this.held += text.length
     if (this.rowsOfAll >= ENOUGH_ROWS) await this.take()
     if (this.held <= MAX_HELD) return
@@ -53,6 +54,7 @@ export class AlignedSlices {
       await this.slice(k, { texts, rows: this.next[k].rows }, false)
   }
 
+  /** Passes all remaining rows to the sink. */
   async end(): Promise<void> {
     if (!this.isAligned) return
     await this.take()
@@ -63,7 +65,7 @@ export class AlignedSlices {
     return this.next.reduce((least, { rows }) => Math.min(least, rows), Number.POSITIVE_INFINITY)
   }
 
-  /** Looks at the rows that all columns have. */
+  /** Cuts slices from the rows that all columns have. */
   private async take(): Promise<void> {
     const rows = this.rowsOfAll
     if (rows === 0) return
@@ -93,7 +95,7 @@ export class AlignedSlices {
     }
   }
 
-  /** Gives the sink the rows that no slice has ended after. */
+  /** Passes the rows since the last end of a slice to the sink. */
   private async give(ended: boolean): Promise<void> {
     for (const [k, held] of this.open.entries()) {
       await this.slice(k, held, ended)
@@ -115,7 +117,7 @@ function joined(texts: readonly Buffer[]): Buffer {
     : Buffer.concat(texts.flatMap((text, k) => (k > 0 ? [COMMA, text] : [text])))
 }
 
-/** Where the first `count` values of a text end. */
+/** Returns the offset after the first `count` values of a text. */
 function offsetAfter(text: Buffer, count: number): number {
   let i = skipBlanks(text, 0)
   for (let n = 1; ; n++) {

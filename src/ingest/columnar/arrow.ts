@@ -1,3 +1,4 @@
+// Reads Arrow IPC files and streams.
 import { readSync } from 'node:fs'
 import { CompressionType, type DataType, setCompressionCodec, Type, tableFromIPC } from '@uwdata/flechette'
 import { decompressZstd } from 'hyparquet-compressors'
@@ -20,15 +21,15 @@ import {
   timeText,
 } from './values.ts'
 
-/** An Arrow file is read into memory as a whole. */
+/** Maximum size of an Arrow file, which is read into memory. */
 const MAX_BYTES = 1024 * 1024 * 1024
-/** Values of one run. */
+/** Number of values per batch. */
 const RUN_ROWS = 65_536
 
 /** Reads an Arrow IPC file or stream (also known as Feather, version 2). */
 export function arrowTable({ size, columns: mostColumns, rows: mostRows, ratio }: ColumnarJob): Table {
   if (size > MAX_BYTES)
-    throw new Refused('an Arrow file of more than 1 GiB', 'Write it as Parquet, which is read in pieces.')
+    throw new Refused('an Arrow file of more than 1 GiB', 'Write it as Parquet, which is read in parts.')
   const bytes = new Uint8Array(size)
   for (let at = 0; at < size; ) {
     const count = readSync(FILE, bytes, at, size - at, at)
@@ -37,9 +38,9 @@ export function arrowTable({ size, columns: mostColumns, rows: mostRows, ratio }
   }
   let unpacked = 0
   const counted = (unpack: (data: Uint8Array) => Uint8Array) => (data: Uint8Array) => {
-    const made = unpack(data)
-    // Buffers of 64-bit values begin at multiples of 8 bytes.
-    const result = made.byteOffset % 8 === 0 ? made : made.slice()
+    const output = unpack(data)
+    // Buffers of 64-bit values must be aligned to 8 bytes.
+    const result = output.byteOffset % 8 === 0 ? output : output.slice()
     unpacked += result.length
     if (unpacked > MAX_BYTES || unpacked > 16 * 1024 * 1024 + size * ratio)
       throw new Refused('the data grows too much when unpacked (limit compression_ratio)')
@@ -61,21 +62,21 @@ export function arrowTable({ size, columns: mostColumns, rows: mostRows, ratio }
     throw new Refused(`${fields.length} columns; the limit is ${mostColumns} (columns)`)
   if (table.numRows > mostRows) throw new Refused(`the file claims to have ${table.numRows} rows`)
   const columns = fields.map(({ name, type }, k) => {
-    const found = columnType(type)
+    const columnFormat = columnType(type)
     const isUnsafe = (value: unknown): boolean =>
       typeof value === 'bigint' && (value > MAX_SAFE || value < -MAX_SAFE)
     if (type.typeId === Type.Decimal && type.scale === 0) {
       const isText = someValue(table.getChildAt(k), table.numRows, isUnsafe)
-      return { name, type: isText ? ('text' as const) : ('number' as const), toText: decimalText(0, isText) }
+      return { name, type: isText ? ('text' as const) : ('number' as const), toJson: decimalText(0, isText) }
     }
-    // A double does not hold all 64-bit integers: then they are texts, as in CSV.
+    // As in CSV, 64-bit integers that a double cannot represent make the column text.
     if (
-      found.type === 'number' &&
+      columnFormat.type === 'number' &&
       type.typeId === Type.Int &&
       someValue(table.getChildAt(k), table.numRows, isUnsafe)
     )
-      return { name, type: 'text' as const, toText: stringText }
-    return { name, ...found }
+      return { name, type: 'text' as const, toJson: stringText }
+    return { name, ...columnFormat }
   })
   return {
     rows: table.numRows,
@@ -92,6 +93,7 @@ export function arrowTable({ size, columns: mostColumns, rows: mostRows, ratio }
   }
 }
 
+/** Returns whether the test holds for any of the first `count` values. */
 function someValue(
   column: { at(k: number): unknown },
   count: number,
@@ -101,7 +103,11 @@ function someValue(
   return false
 }
 
-function columnType(type: DataType): { type: ColumnType; toText: ToText } {
+/**
+ * Returns the column type of an Arrow type, and the function that writes its values as JSON. Throws
+ * `RefusedFile`.
+ */
+function columnType(type: DataType): { type: ColumnType; toJson: ToText } {
   switch (type.typeId) {
     case Type.Dictionary:
       return columnType(type.dictionary)
@@ -111,22 +117,22 @@ function columnType(type: DataType): { type: ColumnType; toText: ToText } {
       throw new Refused('a column of unions, which are not supported', 'Write a column for each type.')
     case Type.Null:
     case Type.Int:
-      return { type: 'number', toText: numberText }
+      return { type: 'number', toJson: numberText }
     case Type.Float:
-      return { type: 'number', toText: type.precision === 2 ? numberText : singleText }
+      return { type: 'number', toJson: type.precision === 2 ? numberText : singleText }
     case Type.Decimal: {
       const isText = type.scale <= 0 && type.precision - type.scale > 15
-      return { type: isText ? 'text' : 'number', toText: decimalText(type.scale, isText) }
+      return { type: isText ? 'text' : 'number', toJson: decimalText(type.scale, isText) }
     }
     case Type.Bool:
-      return { type: 'boolean', toText: booleanText }
+      return { type: 'boolean', toJson: booleanText }
     case Type.Date:
     case Type.Timestamp:
     case Type.Time: {
       const text = momentOf(type)
       return {
         type: 'text',
-        toText: (value) => (value === null || value === undefined ? 'null' : JSON.stringify(text(value))),
+        toJson: (value) => (value === null || value === undefined ? 'null' : JSON.stringify(text(value))),
       }
     }
     case Type.Interval:
@@ -138,15 +144,15 @@ function columnType(type: DataType): { type: ColumnType; toText: ToText } {
     case Type.LargeBinary:
     case Type.BinaryView:
     case Type.FixedSizeBinary:
-      return { type: 'text', toText: stringText }
+      return { type: 'text', toJson: stringText }
     default: {
       const plain = plainOf(type)
-      return { type: 'json', toText: (value, lost) => jsonText(plain(value), lost) }
+      return { type: 'json', toJson: (value, lost) => jsonText(plain(value), lost) }
     }
   }
 }
 
-/** A date or time as text, by its type. */
+/** Returns the function that formats dates or times of an Arrow type. */
 function momentOf(type: DataType): (value: unknown) => string {
   if (type.typeId === Type.Date) return (value) => dayText(Math.floor(Number(value) / DAY_MS))
   if (type.typeId === Type.Time) {
@@ -155,15 +161,15 @@ function momentOf(type: DataType): (value: unknown) => string {
   }
   const { unit, timezone } = type as Extract<DataType, { typeId: typeof Type.Timestamp }>
   const perSecond = UNITS[unit]
-  // With a zone, the values are in UTC.
+  // Values with a time zone are in UTC.
   return (value) => `${timestampText(BigInt(value as bigint), perSecond)}${timezone ? 'Z' : ''}`
 }
 
-/** Units of a second: seconds, milliseconds, microseconds, nanoseconds. */
+/** Ticks per second by Arrow time unit: s, ms, µs, ns. */
 const UNITS = [1n, 1000n, 1_000_000n, 1_000_000_000n]
 const DAY_MS = 24 * 3600 * 1000
 
-/** Values of nested types with their dates, times and decimals as texts and numbers. */
+/** Returns the function that converts values of a type to JSON values, at any depth. Throws `RefusedFile`. */
 function plainOf(type: DataType): (value: unknown) => unknown {
   const unlessNull =
     (make: (value: never) => unknown) =>
@@ -195,20 +201,20 @@ function plainOf(type: DataType): (value: unknown) => unknown {
     case Type.Struct: {
       if (new Set(type.children.map(({ name }) => name)).size < type.children.length)
         throw new Refused(
-          'a struct with two members of one name, of which one would be lost',
+          'a struct has two members of the same name, of which one would be lost',
           'Rename one of them, or leave it out.',
         )
       const inner = type.children.map((child) => [child.name, plainOf(child.type)] as const)
       return unlessNull((value: Record<string, unknown>) =>
-        Object.fromEntries(inner.map(([name, of]) => [name, of(value[name])])),
+        Object.fromEntries(inner.map(([name, toPlain]) => [name, toPlain(value[name])])),
       )
     }
     case Type.Map: {
-      const [key, of] = (
+      const [key, toPlain] = (
         type.children[0].type as Extract<DataType, { typeId: typeof Type.Struct }>
       ).children.map((child) => plainOf(child.type))
       return unlessNull((value: Iterable<[unknown, unknown]>) =>
-        Array.from(value, ([name, one]) => [key(name), of(one)]),
+        Array.from(value, ([name, item]) => [key(name), toPlain(item)]),
       )
     }
     default:

@@ -1,25 +1,22 @@
-/**
- * Unpacks LZ4 frames (the LZ4 Frame Format and Block Format descriptions, version 1.6), which Arrow files use. No
- * library reads frames whose blocks refer to one another, as common writers make them.
- */
+// Decompresses LZ4 frames (format version 1.6) of Arrow files. No library reads frames with dependent blocks.
 import { Refused } from './table.ts'
 
 const MAGIC = 0x184d2204
 const SKIPPABLE = 0x184d2a50
-/** Flags of the header: each block, the content, has a checksum; the header has a size, a dictionary. */
+/** Flags of the frame header: block checksums, content size, content checksum, dictionary. */
 const BLOCK_SUMS = 0x10
 const CONTENT_SIZE = 0x08
 const CONTENT_SUM = 0x04
 const DICTIONARY = 0x01
-/** The bit of a block's length that says it is not packed. */
+/** Bit of a block length that marks an uncompressed block. */
 const STORED = 0x80000000
 
 const damaged = (): Refused => new Refused('the file is damaged: its LZ4 data cannot be unpacked')
 
-/** The content of one or more frames. `most`: bytes that it may have. */
-export function unpackLz4(data: Uint8Array, most: number): Uint8Array {
+/** Decompresses LZ4 frames. Throws `RefusedFile` for damaged data, and beyond `maxBytes`. */
+export function unpackLz4(data: Uint8Array, maxBytes: number): Uint8Array {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
-  const out = new Output(Math.min(most, Math.max(1024, data.length * 4)), most)
+  const out = new Output(Math.min(maxBytes, Math.max(1024, data.length * 4)), maxBytes)
   try {
     for (let at = 0; at < data.length; ) at = frame(data, view, at, out)
   } catch (error) {
@@ -49,10 +46,10 @@ function frame(data: Uint8Array, view: DataView, start: number, out: Output): nu
   }
 }
 
-/** Sequences of literals, and of copies of what came before. */
+/** Unpacks a block: sequences of literals and of copies of earlier bytes. */
 function unpackBlock(block: Uint8Array, out: Output): void {
   let at = 0
-  /** A length that continues in further bytes as long as they are 255. */
+  /** Returns a length that continues in further bytes while they are 255. */
   const lengthOf = (nibble: number): number => {
     let length = nibble
     if (nibble < 15) return length
@@ -77,7 +74,7 @@ function unpackBlock(block: Uint8Array, out: Output): void {
   }
 }
 
-/** Bytes that grow up to a limit. */
+/** A growing buffer of limited size. */
 class Output {
   bytes: Uint8Array
   length = 0
@@ -95,7 +92,7 @@ class Output {
     this.length += count
   }
 
-  /** Adds `count` bytes that begin `distance` bytes before the end, and may go on beyond it. */
+  /** Appends `count` bytes that start `distance` bytes before the end. They may overlap the new bytes. */
   repeat(distance: number, count: number): void {
     if (distance === 0 || distance > this.length) throw damaged()
     this.grow(count)
@@ -107,11 +104,11 @@ class Output {
   }
 
   private grow(count: number): void {
-    const wanted = this.length + count
-    if (wanted <= this.bytes.length) return
-    if (wanted > this.most)
+    const needed = this.length + count
+    if (needed <= this.bytes.length) return
+    if (needed > this.most)
       throw new Refused('the data grows too much when unpacked (limit compression_ratio)')
-    const bigger = new Uint8Array(Math.min(this.most, Math.max(wanted, this.bytes.length * 2)))
+    const bigger = new Uint8Array(Math.min(this.most, Math.max(needed, this.bytes.length * 2)))
     bigger.set(this.bytes)
     this.bytes = bigger
   }

@@ -1,25 +1,27 @@
-/** The types of columns, as everywhere in `ingest`. */
+// Messages between the server and the decoder of Parquet and Arrow files.
+
+/** Column types in columnar files. */
 export type ColumnType = 'number' | 'text' | 'boolean' | 'json'
 
-/** The descriptor of the file in the process. */
+/** File descriptor of the file in the decoder process. */
 export const FILE = 4
 
 export type ColumnarFormat = 'parquet' | 'arrow'
 
-/** What the process is started with. */
+/** Arguments of the decoder process. */
 export interface ColumnarJob {
   format: ColumnarFormat
-  /** Bytes of the file, which it has open as FILE. */
+  /** Size of the file, in bytes. */
   size: number
-  /** Columns that one table may have. */
+  /** Maximum number of columns. */
   columns: number
-  /** Rows that it may have. */
+  /** Maximum number of rows. */
   rows: number
-  /** How many times larger than the file its content may be. */
+  /** Maximum ratio of unpacked to packed size. */
   ratio: number
 }
 
-/** What the worker sends: the columns, then runs of values, then the end; or why it stopped. */
+/** Messages of the decoder: the columns, then batches of values, then the end; or why it refuses the file. */
 export type ColumnarMessage =
   | { columns: { name: string; type: ColumnType }[]; rows: number }
   | { column: number; rows: number; text: Uint8Array }

@@ -1,3 +1,4 @@
+// Reads Parquet files.
 import { readSync } from 'node:fs'
 import {
   type FileMetaData,
@@ -26,20 +27,21 @@ import {
   timeText,
 } from './values.ts'
 
-/** Rows of one group: all values of a column in it are in memory at once. */
+/** Maximum rows of a row group. All values of a column chunk are in memory at once. */
 const MAX_GROUP_ROWS = 20_000_000
-/** Unpacked size of one page. */
+/** Maximum unpacked size of a page. */
 const MAX_PAGE_BYTES = 256 * 1024 * 1024
 
+/** Formats dates and timestamps as text. */
 const parsers = {
   timestampFromMilliseconds: (ms: bigint) => timestampText(ms, 1000n),
   timestampFromMicroseconds: (micros: bigint) => timestampText(micros, 1_000_000n),
   timestampFromNanoseconds: (nanos: bigint) => timestampText(nanos, 1_000_000_000n),
   dateFromDays: (days: number) => cachedDay(days),
-  // hyparquet declares dates as what its own parsers return.
+  // hyparquet types these by its own parsers.
 } as unknown as Parameters<typeof parquetRead>[0]['parsers']
 
-/** Days that were written before: files repeat them. */
+/** Cache of formatted days, by days since 1970. */
 const days = new Map<number, string>()
 
 function cachedDay(day: number): string {
@@ -52,7 +54,7 @@ function cachedDay(day: number): string {
   return text
 }
 
-/** Reads a Parquet file, a column of a row group at a time. */
+/** Opens a Parquet file. Values are read one column chunk at a time. Throws `RefusedFile`. */
 export async function parquetTable({ size, columns: mostColumns, ratio }: ColumnarJob): Promise<Table> {
   const file = {
     byteLength: size,
@@ -101,7 +103,7 @@ export async function parquetTable({ size, columns: mostColumns, ratio }: Column
   const columns = fields.map((field) => columnOf(field, metadata))
   for (const { element } of fields.flatMap(leavesOf))
     if (isDecimal(element)) {
-      // The reader would round them: it gives the unscaled integers, from which `decimalText` writes all digits.
+      // The reader would round decimals. Without the type, it returns their unscaled integers.
       element.converted_type = undefined
       element.logical_type = undefined
     }
@@ -122,8 +124,8 @@ export async function parquetTable({ size, columns: mostColumns, ratio }: Column
 }
 
 /**
- * Gives each column a name of its own, by which the reader finds it: columns of a file can have the same name. Returns
- * these names.
+ * Renames the columns to their positions, by which the reader finds them, since names can repeat. Returns the
+ * new names.
  */
 function nameByPosition(fields: readonly SchemaTree[], { row_groups }: FileMetaData): string[] {
   let leaf = 0
@@ -131,7 +133,7 @@ function nameByPosition(fields: readonly SchemaTree[], { row_groups }: FileMetaD
     const name = `${k}`
     const { element } = field
     element.name = name
-    // The reader loses the day where the time of day is negative: it gives the bytes, for `int96Text`.
+    // The reader misreads INT96 with a negative time of day. As bytes, they are read by `formatInt96`.
     const isTime = element.type === 'INT96' && element.repetition_type !== 'REPEATED'
     if (isTime) Object.assign(element, BYTES_OF_INT96)
     for (const end = leaf + leavesOf(field).length; leaf < end; leaf++)
@@ -155,7 +157,7 @@ function isDecimal({ converted_type, logical_type }: SchemaTree['element']): boo
   return converted_type === 'DECIMAL' || logical_type?.type === 'DECIMAL'
 }
 
-/** Throws if the file claims to hold much more than fits in it. */
+/** Throws `RefusedFile` if the declared sizes exceed the limits or do not add up. */
 function checkSizes({ num_rows, row_groups }: FileMetaData, size: number, ratio: number): void {
   let rows = 0n
   for (const group of row_groups) {
@@ -172,18 +174,19 @@ function checkSizes({ num_rows, row_groups }: FileMetaData, size: number, ratio:
   if (rows !== num_rows) throw new Refused('the Parquet file is damaged: its row groups do not add up')
 }
 
+/** Returns name, type and JSON writer of a column. Throws `RefusedFile` for unsupported types. */
 function columnOf(
   field: SchemaTree,
   metadata: FileMetaData,
-): { name: string; type: ColumnType; toText: ToText } {
+): { name: string; type: ColumnType; toJson: ToText } {
   const { element } = field
   const { name } = element
-  const one = (type: ColumnType, toText: ToText) => ({ name, type, toText })
+  const create = (type: ColumnType, toJson: ToText) => ({ name, type, toJson })
   refuseUnknown(field)
   refuseTwins(field)
   if (field.children.length > 0 || element.repetition_type === 'REPEATED') {
     const plain = plainOf(field)
-    return one('json', (value, lost) => jsonText(plain(value), lost))
+    return create('json', (value, lost) => jsonText(plain(value), lost))
   }
   const { type, converted_type: converted, logical_type: logical } = element
   if (
@@ -192,42 +195,42 @@ function columnOf(
     logical?.type === 'GEOMETRY' ||
     logical?.type === 'GEOGRAPHY'
   )
-    return one('json', jsonText)
+    return create('json', jsonText)
   if (isDecimal(element)) {
     const { scale = 0, precision = 38 } = element
-    // Databases write all integers as decimals of many digits: their values decide, as for 64-bit integers.
+    // Databases write integers as decimals of high precision. Their values decide, as for 64-bit integers.
     const isText = scale <= 0 && precision - scale > 15 && !isSafe(name, metadata)
-    return one(isText ? 'text' : 'number', decimalText(scale, isText))
+    return create(isText ? 'text' : 'number', decimalText(scale, isText))
   }
   const perSecond = timeUnit(logical, converted)
-  // In UTC, which the reader of a chart must know.
+  // Values in UTC get a Z.
   if (perSecond !== undefined || isUtc(logical) || type === 'INT96') {
     const plain = unlessNull(plainLeaf(element))
-    return one('text', (value, lost) => stringText(plain(value), lost))
+    return create('text', (value, lost) => stringText(plain(value), lost))
   }
   const isTime =
     converted?.startsWith('TIMESTAMP') ||
     logical?.type === 'TIMESTAMP' ||
     converted === 'DATE' ||
     logical?.type === 'DATE'
-  if (isTime) return one('text', stringText)
+  if (isTime) return create('text', stringText)
   switch (type) {
     case 'BOOLEAN':
-      return one('boolean', booleanText)
+      return create('boolean', booleanText)
     case 'INT64':
-      // A double does not hold all of these: then they are texts, as in CSV.
-      return isSafe(name, metadata) ? one('number', numberText) : one('text', stringText)
+      // As in CSV, integers that a double cannot represent make the column text.
+      return isSafe(name, metadata) ? create('number', numberText) : create('text', stringText)
     case 'INT32':
     case 'DOUBLE':
-      return one('number', numberText)
+      return create('number', numberText)
     case 'FLOAT':
-      return one('number', singleText)
+      return create('number', singleText)
     default:
-      return logical?.type === 'FLOAT16' ? one('number', singleText) : one('text', stringText)
+      return logical?.type === 'FLOAT16' ? create('number', singleText) : create('text', stringText)
   }
 }
 
-/** Throws if a column holds values that are not read right, at any depth. */
+/** Throws `RefusedFile` if a column or one of its members has an unsupported type. */
 function refuseUnknown({ element, children }: SchemaTree): void {
   const kind = element.logical_type?.type
   const what =
@@ -238,13 +241,13 @@ function refuseUnknown({ element, children }: SchemaTree): void {
         : undefined
   if (what)
     throw new Refused(
-      `column ${element.name} is of the type ${what}, which is not supported`,
+      `column ${element.name} has the type ${what}, which is not supported`,
       'Leave the column out, or write it as text or JSON.',
     )
   for (const child of children) refuseUnknown(child)
 }
 
-/** Throws if two values of a column have one path: the reader would keep one of them. */
+/** Throws `RefusedFile` if two members of a column have the same path, since the reader would drop one. */
 function refuseTwins(field: SchemaTree): void {
   const paths = new Set<string>()
   const add = ({ path, children }: SchemaTree): void => {
@@ -263,31 +266,31 @@ function unlessNull(make: (value: never) => unknown): Plain {
   return (value) => (value === null || value === undefined ? null : make(value as never))
 }
 
-/** Values of a nested column, as the reader gives them, with their times and decimals as texts and numbers. */
+/** Returns the function that converts values of a nested column to JSON values. */
 function plainOf(field: SchemaTree, isRepeated = field.element.repetition_type === 'REPEATED'): Plain {
   if (isRepeated) {
-    const one = plainOf(field, false)
-    // The reader gives nothing where there are no entries.
-    return (value) => Array.from((value ?? []) as Iterable<unknown>, one)
+    const convertItem = plainOf(field, false)
+    // The reader returns undefined for an empty list.
+    return (value) => Array.from((value ?? []) as Iterable<unknown>, convertItem)
   }
   const { element, children } = field
   const [inner] = children
   if (!inner) return unlessNull(plainLeaf(element))
   const holdsRepeated = children.length === 1 && inner.element.repetition_type === 'REPEATED'
-  // As in the reader: lists of one field, and maps of a key and a value.
+  // The reader unwraps lists of one field, and maps of a key and a value.
   if (element.converted_type === 'LIST' && holdsRepeated && inner.children.length < 2) {
-    const one = inner.children.length === 1 ? plainOf(inner.children[0]) : plainOf(inner, false)
-    return unlessNull((value: Iterable<unknown>) => Array.from(value, one))
+    const convertItem = inner.children.length === 1 ? plainOf(inner.children[0]) : plainOf(inner, false)
+    return unlessNull((value: Iterable<unknown>) => Array.from(value, convertItem))
   }
   if (element.converted_type === 'MAP' && holdsRepeated && inner.children.length === 2) {
-    const one = plainOf(inner.children[1])
+    const convertItem = plainOf(inner.children[1])
     return unlessNull((value: Record<string, unknown>) =>
-      Object.fromEntries(Object.entries(value).map(([key, of]) => [key, one(of)])),
+      Object.fromEntries(Object.entries(value).map(([key, item]) => [key, convertItem(item)])),
     )
   }
   const members = children.map((child) => [child.element.name, plainOf(child)] as const)
   return unlessNull((value: Record<string, unknown>) =>
-    Object.fromEntries(members.map(([name, of]) => [name, of(value[name])])),
+    Object.fromEntries(members.map(([name, item]) => [name, item(value[name])])),
   )
 }
 
@@ -295,25 +298,25 @@ function isUtc(logical: SchemaTree['element']['logical_type']): boolean {
   return (logical?.type === 'TIMESTAMP' || logical?.type === 'TIME') && logical.isAdjustedToUTC
 }
 
-/** A value of a type that JSON does not have, by its field. */
+/** Returns the function that converts values of a field to JSON values. */
 function plainLeaf(element: SchemaTree['element']): (value: never) => unknown {
   const { type, converted_type: converted, logical_type: logical, scale = 0 } = element
   const zone = isUtc(logical) ? 'Z' : ''
   const perSecond = timeUnit(logical, converted)
   if (perSecond !== undefined) {
     const day = 86_400n * perSecond
-    // In UTC, the time of the day before or after.
+    // Wraps times in UTC that fall on the day before or after.
     const inDay = (value: bigint): bigint => (zone === '' ? value : ((value % day) + day) % day)
     return (value: bigint) => `${timeText(inDay(BigInt(value)), perSecond)}${zone}`
   }
   if (isDecimal(element)) return (value) => plainDecimal(value, scale)
-  // The bytes of those that are columns; others are read before.
+  // Top-level INT96 values are bytes; the reader has formatted the nested ones.
   if (type === 'INT96') return (value: unknown) => (value instanceof Uint8Array ? int96Text(value) : value)
   if (type === 'FLOAT' || logical?.type === 'FLOAT16') return plainSingle
   return zone === '' ? (value) => value : (value) => `${value}${zone}`
 }
 
-/** How many of the unit of a time of day a second has; undefined for other types. */
+/** Returns the ticks per second of a time-of-day type; undefined for other types. */
 function timeUnit(
   logical: { type: string; unit?: string } | undefined,
   converted: string | undefined,
@@ -324,7 +327,7 @@ function timeUnit(
   return logical.unit === 'MILLIS' ? 1000n : logical.unit === 'MICROS' ? 1_000_000n : 1_000_000_000n
 }
 
-/** Whether all integers of a column are exact as doubles, by the statistics that the file has of them. */
+/** Returns whether a double can represent all integers of a column, by the statistics in the file. */
 function isSafe(name: string, { row_groups }: FileMetaData): boolean {
   return row_groups.every(({ columns }) => {
     const chunk = columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === name)?.meta_data
@@ -334,7 +337,7 @@ function isSafe(name: string, { row_groups }: FileMetaData): boolean {
       // Without statistics, only a column of nulls is known to be safe.
       return chunk?.statistics?.null_count !== undefined && chunk.statistics.null_count === chunk.num_values
     }
-    // Those of decimals are doubles.
+    // Statistics of decimals are doubles.
     const isWithin = (value: unknown): boolean =>
       typeof value === 'bigint'
         ? value >= -MAX_SAFE && value <= MAX_SAFE

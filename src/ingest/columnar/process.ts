@@ -1,3 +1,4 @@
+// Starts the decoder process of Parquet and Arrow files, with limits.
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { built } from '../../contract/built.ts'
@@ -15,32 +16,36 @@ import { badData } from '../values/warnings.ts'
 import { AlignedSlices } from './aligned.ts'
 import type { ColumnarFormat, ColumnarJob, ColumnarMessage } from './messages.ts'
 
-/** Files that are decoded at once. Others wait, each user in turn. */
+/** Maximum number of decoders at once. Further files wait; users take turns. */
 const PROCESSES_AT_ONCE = 2
-/** How long a file waits, in ms. */
+/** Maximum time that a file waits for a decoder. */
 const WAIT_MS = 60_000
-/** Memory of one decoder, and the time in which it must give the first values, and the next ones. */
+/** Maximum size of a decoder's V8 heap. */
 const HEAP_MB = 1024
+/** Maximum resident memory of a decoder. */
 const MEMORY_BYTES = 2 * 1024 * 1024 * 1024
+/** Maximum time until the first values. */
 const FIRST_MS = 20_000
+/** Maximum time between later values. */
 const PATIENCE_MS = 60_000
+/** Interval of the checks of time and memory. */
 const CHECK_MS = 200
 
-/** A file that waits, and whose it is. */
+/** A waiting file, and its user. */
 interface Waiting {
   who: string
   begin: () => void
 }
 
-/** Running decoders by user. */
+/** Number of running decoders by user. */
 const running = new Map<string, number>()
 const queue: Waiting[] = []
 
 function count(): number {
-  return [...running.values()].reduce((sum, of) => sum + of, 0)
+  return [...running.values()].reduce((sum, userCount) => sum + userCount, 0)
 }
 
-/** Waits for a place. Throws `overloaded` after a while. */
+/** Waits for a slot. Throws `overloaded` after `MAX_WAIT_MS`. */
 function enter(who: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const waiting: Waiting = {
@@ -59,6 +64,7 @@ function enter(who: string): Promise<void> {
   })
 }
 
+/** Frees a slot. */
 function leave(who: string): void {
   const left = (running.get(who) ?? 1) - 1
   if (left > 0) running.set(who, left)
@@ -66,7 +72,7 @@ function leave(who: string): void {
   admit()
 }
 
-/** Starts files that wait: first those of users who have none running. A user never has all places. */
+/** Starts waiting files, first those of users without a running decoder. One user never gets all slots. */
 function admit(): void {
   while (queue.length > 0 && count() < PROCESSES_AT_ONCE) {
     const fair = queue.findIndex(({ who }) => !running.has(who))
@@ -86,7 +92,7 @@ interface ColumnarOptions {
   keys?: readonly string[]
 }
 
-/** Decodes a Parquet or Arrow file into the slices of a sink, in a process of its own, which may fail. */
+/** Decodes a Parquet or Arrow file into slices, in a child process with limited time and memory. */
 export async function ingestColumnar(
   format: ColumnarFormat,
   { handle, size }: Spooled,
@@ -100,7 +106,7 @@ export async function ingestColumnar(
       format,
       size,
       columns: limits.columns,
-      // A null takes five bytes.
+      // Each value has at least five bytes with its comma.
       rows: Math.floor(limits.unpacked_bytes / 5),
       ratio: limits.compression_ratio,
     }
@@ -119,7 +125,7 @@ export async function ingestColumnar(
   }
 }
 
-/** The memory that a process has in use, in bytes; 0 where the system does not say. */
+/** Returns the resident memory of a process, in bytes; 0 if unknown. */
 function residentBytes(pid: number | undefined): number {
   try {
     return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4096
@@ -128,7 +134,7 @@ function residentBytes(pid: number | undefined): number {
   }
 }
 
-/** What a decoder sends, until its end. Throws if it fails, or is silent for too long. */
+/** Yields the messages of a decoder until its end. Throws `bad_data` if it fails or exceeds its limits. */
 async function* messagesOf(worker: ChildProcess, source: string): AsyncGenerator<ColumnarMessage> {
   const received: ColumnarMessage[] = []
   let failed: Problem | undefined
@@ -170,6 +176,7 @@ async function* messagesOf(worker: ChildProcess, source: string): AsyncGenerator
   }
 }
 
+/** Passes received values to the sink. Throws `bad_data` if the file exceeds the limits or is damaged. */
 async function received(
   messages: AsyncGenerator<ColumnarMessage>,
   { limits, source, sink, keys }: ColumnarOptions,
@@ -218,7 +225,7 @@ function damaged(source: string): Problem {
   return badData(source, {}, 'the file is damaged: its columns have different numbers of rows')
 }
 
-/** The names of columns: not empty, unique and valid, as in all grids. */
+/** Returns unique, non-empty column names. Throws `bad_data` for invalid ones. */
 function namesOf(columns: readonly { name: unknown }[], limits: Limits, source: string): string[] {
   const used = new Set<string>()
   return columns.map(({ name }, k) => {

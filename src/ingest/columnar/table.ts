@@ -1,15 +1,16 @@
+// Table of a columnar file, as its reader provides it.
 import type { ColumnType } from './messages.ts'
 import type { ToText } from './values.ts'
 
 /** A table in a columnar file. */
 export interface Table {
   rows: number
-  columns: { name: string; type: ColumnType; toText: ToText }[]
-  /** Values, in the order of the rows within each column. */
+  columns: { name: string; type: ColumnType; toJson: ToText }[]
+  /** Yields batches of values, in row order within each column. */
   values(): AsyncGenerator<{ column: number; values: ArrayLike<unknown> }>
 }
 
-/** Why a file is refused. */
+/** Thrown if a columnar file is not supported, damaged or too large. */
 export class Refused extends Error {
   constructor(
     message: string,

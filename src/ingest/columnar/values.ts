@@ -1,12 +1,13 @@
+// Writes values of columnar files as JSON.
 import { isUtf8 } from 'node:buffer'
 
-/** What is said about values that JSON does not have. */
+/** Counts values that JSON cannot represent. */
 export interface Lost {
-  /** NaN and infinite numbers, which are null. */
+  /** NaN and infinite numbers, written as null. */
   infinite: number
 }
 
-/** The text of one value, by the type of its column. */
+/** Returns the JSON of a value, by the type of its column. */
 export type ToText = (value: unknown, lost: Lost) => string
 
 export const numberText: ToText = (value, lost) => {
@@ -17,7 +18,7 @@ export const numberText: ToText = (value, lost) => {
   return 'null'
 }
 
-/** The shortest number that is the same in single precision: 0.1, not 0.10000000149011612. */
+/** Returns the shortest number that is equal in single precision: 0.1, not 0.10000000149011612. */
 export const singleText: ToText = (value, lost) => {
   if (typeof value !== 'number' || !Number.isFinite(value) || Number.isInteger(value))
     return numberText(value, lost)
@@ -29,8 +30,8 @@ export const singleText: ToText = (value, lost) => {
 }
 
 /**
- * Decimal numbers from their unscaled integers, with all digits: 12345678901234567890.10. Integers are numbers or texts
- * as in CSV, so the column of those that a double does not hold is text.
+ * Returns a writer of decimals with all digits, from their unscaled integers: 12345678901234567890.10.
+ * `isText`: as JSON strings, for integers that a double cannot represent.
  */
 export function decimalText(scale: number, isText: boolean): ToText {
   return (value) => {
@@ -41,17 +42,20 @@ export function decimalText(scale: number, isText: boolean): ToText {
   }
 }
 
+/** Formats an unscaled integer as a decimal. */
 function scaledText(unscaled: bigint, scale: number): string {
   if (scale <= 0) return (unscaled * 10n ** BigInt(-scale)).toString()
   const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, '0')
   return `${unscaled < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
 }
 
-/** A big-endian integer in two's complement. */
+/** Parses a big-endian integer in two's complement. */
 function bigEndian(bytes: Uint8Array): bigint {
   if (bytes.length === 0) return 0n
-  const whole = BigInt(`0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`)
-  return BigInt.asIntN(bytes.length * 8, whole)
+  const unsigned = BigInt(
+    `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`,
+  )
+  return BigInt.asIntN(bytes.length * 8, unsigned)
 }
 
 export const booleanText: ToText = (value) => (value === null || value === undefined ? 'null' : String(value))
@@ -64,6 +68,7 @@ export const stringText: ToText = (value) => {
   return JSON.stringify(String(value).toWellFormed())
 }
 
+/** Writes nested values as JSON. */
 export const jsonText: ToText = (value, lost) => {
   if (value === null || value === undefined) return 'null'
   const text = JSON.stringify(value, (_, inner) => {
@@ -81,21 +86,21 @@ export const jsonText: ToText = (value, lost) => {
   return text ?? 'null'
 }
 
-/** Bytes as text if they are UTF-8, as old writers store strings; others in Base64. */
+/** Returns bytes as text if they are UTF-8, as old writers store strings, or else in Base64. */
 function bytesText(value: Uint8Array): string {
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString(
     isUtf8(value) ? 'utf8' : 'base64',
   )
 }
 
-/** A decimal inside a nested value: a number if it is exact as one, otherwise a text with all digits. */
+/** Converts a decimal inside a nested value: to a number if exact, else to text with all digits. */
 export function plainDecimal(value: unknown, scale: number): number | string {
   const text = decimalText(scale, false)(value, { infinite: 0 })
   const short = text.includes('.') ? text.replace(/\.?0+$/, '') : text
   return String(Number(short)) === short ? Number(short) : text
 }
 
-/** A number of single precision inside a nested value: the shortest one that is the same. */
+/** Converts a single-precision number inside a nested value to the shortest equal one. */
 export function plainSingle(value: unknown): unknown {
   return Number.isFinite(value) ? Number(singleText(value, { infinite: 0 })) : value
 }
@@ -106,12 +111,12 @@ const DAY_MS = 24 * 3600 * 1000
 
 const NANOS_PER_DAY = 86_400_000_000_000n
 
-/** Days after which the calendar repeats, and as many as `Date` holds. */
+/** Days and years after which the calendar repeats, and maximum number of days in a `Date`. */
 const CYCLE_DAYS = 146_097
 const CYCLE_YEARS = 400
 const MAX_DAYS = 100_000_000
 
-/** A day of the calendar, by days since 1970: `2024-01-31`, `+012024-01-31` beyond the year 9999. */
+/** Formats a day, given as days since 1970: `2024-01-31`, `+012024-01-31` after the year 9999. */
 export function dayText(days: number): string {
   const cycles = Math.abs(days) > MAX_DAYS ? Math.trunc(days / CYCLE_DAYS) : 0
   const iso = new Date((days - cycles * CYCLE_DAYS) * DAY_MS).toISOString().split('T')[0]
@@ -120,7 +125,7 @@ export function dayText(days: number): string {
   return `${year < 0 ? '-' : '+'}${String(Math.abs(year)).padStart(6, '0')}${iso.slice(-6)}`
 }
 
-/** A time since the epoch, in units of which a second has `perSecond`: `2024-01-31 10:00:00.5`. */
+/** Formats a time since the epoch: `2024-01-31 10:00:00.5`. `perSecond`: ticks per second. */
 export function timestampText(value: bigint, perSecond: bigint): string {
   const nanos = value * (1_000_000_000n / perSecond)
   const days = nanos / NANOS_PER_DAY - (nanos % NANOS_PER_DAY < 0n ? 1n : 0n)
@@ -130,22 +135,22 @@ export function timestampText(value: bigint, perSecond: bigint): string {
 const JULIAN_DAY_OF_1970 = 2_440_588n
 const MICROS_PER_DAY = 86_400_000_000n
 
-/** An INT96: nanoseconds of a day, and its number in the Julian calendar. */
+/** Formats an INT96: nanoseconds of a day, then the Julian day number. */
 export function int96Text(bytes: Uint8Array): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const nanos = view.getBigInt64(0, true)
   const day = BigInt(view.getInt32(8, true)) - JULIAN_DAY_OF_1970
-  // Of late years, both are negative in files of Spark, whose 64 bits overflow: so does the sum, to what they were.
+  // For late years, Spark overflows 64 bits in both parts. Wrapping the sum restores the value.
   const micros = BigInt.asIntN(64, day * MICROS_PER_DAY + nanos / 1000n)
   return timestampText(micros * 1000n + (nanos % 1000n), 1_000_000_000n)
 }
 
-/** A time of day, in units of which a second has `perSecond`: `10:00:00.000001`. */
+/** Formats a time of day: `10:00:00.000001`. `perSecond`: ticks per second. */
 export function timeText(value: bigint, perSecond: bigint): string {
   return clock(value * (1_000_000_000n / perSecond))
 }
 
-/** The time of day after so many nanoseconds, with as many digits as it needs. A damaged one can be negative. */
+/** Formats nanoseconds of a day, with as many decimals as needed. Damaged values can be negative. */
 function clock(nanos: bigint): string {
   if (nanos < 0n) return `-${clock(-nanos)}`
   const seconds = Number(nanos / 1_000_000_000n)

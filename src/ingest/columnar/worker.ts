@@ -1,14 +1,14 @@
-/** A process that decodes a columnar file: what it is given may take long, or more memory than there is. */
+// Decoder process of Parquet and Arrow files, since hostile files may exhaust time or memory.
 import { arrowTable } from './arrow.ts'
 import type { ColumnarJob, ColumnarMessage } from './messages.ts'
 import { parquetTable } from './parquet.ts'
 import { Refused, type Table } from './table.ts'
 import type { Lost, ToText } from './values.ts'
 
-/** A run of values ends at the first limit reached. */
+/** A batch of values ends at the first limit reached. */
 const RUN_ROWS = 65_536
 const RUN_BYTES = 4 * 1024 * 1024
-/** Runs that were sent and not taken. */
+/** Maximum number of batches sent but not yet taken. */
 const MAX_WAITING = 4
 
 const job = JSON.parse(process.argv[2]) as ColumnarJob
@@ -25,19 +25,20 @@ function send(message: ColumnarMessage): void {
 
 process.on('disconnect', () => process.exit())
 
-/** What decodes each format. One without a decoder does not compile. */
+/** Reader of each format. */
 const tables: Record<ColumnarJob['format'], (job: ColumnarJob) => Table | Promise<Table>> = {
   parquet: parquetTable,
   arrow: arrowTable,
 }
 
+/** Decodes the file and sends its values. */
 async function run(): Promise<void> {
   const table = await tables[job.format](job)
   send({ columns: table.columns.map(({ name, type }) => ({ name, type })), rows: table.rows })
-  const lost = table.columns.map((): Lost => ({ infinite: 0 }))
+  const losses = table.columns.map((): Lost => ({ infinite: 0 }))
   for await (const { column, values } of table.values()) {
     for (let from = 0; from < values.length; ) {
-      const { text, rows } = textOf(values, from, table.columns[column].toText, lost[column])
+      const { text, rows } = textOf(values, from, table.columns[column].toJson, losses[column])
       from += rows
       while (waiting >= MAX_WAITING)
         await new Promise<void>((resolve) => {
@@ -48,24 +49,24 @@ async function run(): Promise<void> {
     }
   }
   const warnings = table.columns.flatMap(({ name }, k) => [
-    ...(lost[k].infinite > 0
-      ? [`column ${name}: ${lost[k].infinite} values that are not finite (NaN, Infinity) are null`]
+    ...(losses[k].infinite > 0
+      ? [`column ${name}: ${losses[k].infinite} values that are not finite (NaN, Infinity) are null`]
       : []),
   ])
   send({ end: true, warnings })
 }
 
-/** The JSON text of values from `from` on, separated by commas. */
+/** Returns the comma-separated JSON of a batch of values from `from` on. */
 function textOf(
   values: ArrayLike<unknown>,
   from: number,
-  toText: ToText,
-  lost: Lost,
+  toJson: ToText,
+  losses: Lost,
 ): { text: Uint8Array; rows: number } {
   const parts: string[] = []
   let size = 0
   for (let k = from; k < values.length && parts.length < RUN_ROWS && size < RUN_BYTES; k++) {
-    const part = toText(values[k], lost)
+    const part = toJson(values[k], losses)
     parts.push(part)
     size += part.length
   }
@@ -74,10 +75,10 @@ function textOf(
 
 run().catch((error: unknown) => {
   if (error instanceof Refused) send({ refused: error.message, hint: error.hint })
-  // Messages of the libraries are about their own code.
+  // Messages of the libraries do not help users.
   else
     send({
-      refused: 'the file is damaged, or holds columns of a kind that is not supported',
+      refused: 'the file is damaged, or has columns of an unsupported type',
       hint: 'Write it again with a current version of its program, or as CSV.',
     })
 })

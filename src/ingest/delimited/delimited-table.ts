@@ -1,3 +1,4 @@
+// Parses the rows of a delimited table into slices, and reports what was noticed on the way.
 import { listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { breathe, excerpt, turnIsLong } from '../../json/index.ts'
@@ -23,42 +24,45 @@ import { PlainRows } from './plain-rows.ts'
 import { RowLines } from './row-lines.ts'
 import { Tokenizer } from './tokenizer.ts'
 
-/** Text of dates that is held until the file decides how it is read. More is rewritten when it is stored. */
+/**
+ * Maximum size of slices that wait until the file decides the order of their dates. Further ones are
+ * rewritten after they are stored.
+ */
 const HELD_BYTES = 32 * 1024 * 1024
-/** Numbers whose commas can separate groups of digits: 1,234 and 12,345,678. */
+/** Numbers whose commas can separate thousands: 1,234 and 12,345,678. */
 const THOUSANDS = /^-?\d{1,3}(,\d{3})+$/
 /** Numbers with a decimal comma: 1,5 and 1.234,50. */
 const DECIMAL_COMMA = /^-?\d+(\.\d{3})*,\d+$/
 
-/** Of more rows, a word such as total is a category. */
+/** Maximum number of total rows. If there are more, the word is a category. */
 const MAX_TOTALS = 20
-/** Rows among which totals are looked for: people add them to short tables. */
+/** Number of rows searched for totals, which people add to short tables. */
 const MAX_TOTALED_ROWS = 10_000
 
-/** The cells of a header that can be repeated further down. */
+/** Returns the cells of a header that can be repeated further down. */
 export function headerOf({ repeated }: Dialect): Buffer[] | undefined {
   return repeated?.map((cell) => Buffer.from(cell))
 }
 
-/** Reads the rows of one table of known dialect, and gives the sink its slices. */
+/** Parses the rows of one table of known dialect, and passes its slices to the sink. */
 export class DelimitedTable {
   readonly tokenizer: Tokenizer
   private readonly plainRows: PlainRows | undefined
   private readonly builders: ColumnBuilder[]
   private rows = 0
   private last: { line: number; text: string } | undefined
-  /** Rows whose first cell says that they are totals. */
+  /** Rows whose first cell labels them as totals. */
   private readonly totals: { line: number; text: string }[] = []
   private readonly ends = new SliceEnds()
   private readonly keys: readonly number[] | undefined
   private readonly lines = new RowLines()
   /**
-   * Slices by column that wait for the end of the file: it decides how dates are read, and rewriting what is stored
-   * costs more.
+   * Slices by column that wait for the end of the file, which decides the order of dates. Rewriting stored
+   * slices costs more.
    */
   private readonly held = new Map<number, Slice[]>()
   private heldBytes = 0
-  /** Columns of which the sink has texts. */
+  /** Columns of which the sink has received text. */
   private readonly isGiven: boolean[] = []
   /** Header rows still to be skipped. */
   private headerRows: number
@@ -83,8 +87,8 @@ export class DelimitedTable {
   }
 
   /**
-   * Reads the complete rows in buf[from, to); buf[to] is overwritten. With `final`, the last row needs no line end.
-   * Returns the offset of the first incomplete row.
+   * Parses the complete rows in buf[from, to); overwrites buf[to]. With `final`, the last row needs no line
+   * end. Returns the offset of the first incomplete row.
    */
   async take(buf: Buffer, from: number, to: number, final: boolean): Promise<number> {
     const { tokenizer, plainRows, source } = this
@@ -118,7 +122,7 @@ export class DelimitedTable {
     }
   }
 
-  /** Adds rows [from, to), and gives the sink the slices that end among them. */
+  /** Adds rows [from, to), and passes completed slices to the sink. */
   private async addRows(buf: Buffer, from: number, to: number): Promise<void> {
     for (let row = from; row < to; ) {
       const last = this.cut(buf, row, to)
@@ -129,7 +133,7 @@ export class DelimitedTable {
     }
   }
 
-  /** The first of rows [from, to) after which slices end; −1 if there is none. */
+  /** Returns the first of rows [from, to) after which slices end; −1 if there is none. */
   private cut(buf: Buffer, from: number, to: number): number {
     const { ends, kernel, keys, tokenizer } = this
     if (kernel && this.plainRows?.plain) {
@@ -141,13 +145,13 @@ export class DelimitedTable {
     for (let row = from; row < to; row++) {
       const first = row * width
       const hash = (): number => {
-        let found = 0
+        let rowHash = 0
         const add = (k: number): void => {
-          found = withCell(found, buf, starts[k], cellEnds[k] >> 2)
+          rowHash = withCell(rowHash, buf, starts[k], cellEnds[k] >> 2)
         }
         if (keys) for (const key of keys) add(first + key)
         else for (let k = first; k < first + width; k++) add(k)
-        return found
+        return rowHash
       }
       if (ends.isAfter((cellEnds[first + width - 1] >> 2) - starts[first], hash)) return row
     }
@@ -167,14 +171,14 @@ export class DelimitedTable {
       if (isPlain) builders[column].addPlain(kernel!, column, width, skip, skip + count)
       else builders[column].add(buf, s, e, l, column, width, count)
       builders[column].typeTexts(l, count)
-      const found = builders[column].wrong
-      if (found && (!wrong || found.line < wrong.line)) wrong = found
+      const wrongCell = builders[column].wrong
+      if (wrongCell && (!wrong || wrongCell.line < wrong.line)) wrong = wrongCell
       if (column % 64 === 63 && turnIsLong()) await breathe()
     }
     if (wrong) throw wrong.error
   }
 
-  /** Keeps the first cell of the last row: it may say that the row is a total. */
+  /** Remembers the first filled cell of the last row, which may label it as a total. */
   private keepLast(buf: Buffer): void {
     const { starts, ends, lines, rows, width } = this.tokenizer
     for (let k = (rows - 1) * width; k < rows * width; k++) {
@@ -186,7 +190,7 @@ export class DelimitedTable {
     }
   }
 
-  /** Keeps rows that look like totals: by their first cell, or by the second one if that is empty. */
+  /** Remembers rows that look like totals, by their first cell, or by the second if that is empty. */
   private keepTotals(buf: Buffer, skip: number): void {
     const { starts, ends, lines, rows, width } = this.tokenizer
     for (let row = skip; row < rows && this.totals.length <= MAX_TOTALS; row++) {
@@ -199,6 +203,7 @@ export class DelimitedTable {
     }
   }
 
+  /** Passes the slices so far to the sink, or holds them. `ended`: at a content-defined boundary. */
   private async flush(ended: boolean): Promise<void> {
     for (const [column, builder] of this.builders.entries()) {
       if (builder.rows === 0) continue
@@ -220,7 +225,7 @@ export class DelimitedTable {
     }
   }
 
-  /** Gives the sink the slices of a column that were held. */
+  /** Passes the held slices of a column to the sink. */
   private async release(column: number, rewrite?: Rewrite): Promise<void> {
     for (const { text, form, ...slice } of this.held.get(column) ?? []) {
       this.heldBytes -= text.length
@@ -235,7 +240,7 @@ export class DelimitedTable {
     this.held.delete(column)
   }
 
-  /** Gives the sink what was held, as it is stored. Returns the columns whose slices are rewritten. */
+  /** Passes all held slices to the sink in their stored form. Returns the columns that were rewritten. */
   private async releaseAll(): Promise<ReadonlySet<number>> {
     const done = new Set<number>()
     for (const column of [...this.held.keys()]) {
@@ -246,24 +251,25 @@ export class DelimitedTable {
     return done
   }
 
-  /** Gives the sink what is left, and returns what is known of the table. */
+  /** Passes the remaining rows to the sink, and returns the result with its warnings. */
   async end(): Promise<Ingested> {
     await this.flush(false)
     const done = await this.releaseAll()
     const { rows, warnings, builders, dialect } = this
     const { names } = dialect
-    if (rows === 0) warnings.note('there are no rows below the header')
+    if (rows === 0) warnings.note('no rows below the header')
     const columns = builders.map((builder, k): ColumnFound => {
       const { firstText, given } = builder
-      const seen = firstText && firstValues(builder, firstText)
+      const values = firstText && firstValues(builder, firstText)
       const name = names[k]
       const isText = given === undefined ? builder.isText : given === 'text' || given.startsWith('date')
-      if (!isText) return { name, type: rows === 0 ? 'empty' : given === 'boolean' ? given : 'number', seen }
+      if (!isText)
+        return { name, type: rows === 0 ? 'empty' : given === 'boolean' ? given : 'number', seen: values }
       const mixed = builder.numbers > 0 && given === undefined ? firstText : undefined
       const type = given === undefined && rows === 0 ? 'empty' : 'text'
       const typed = typedTexts(builder, given)
       if (done.has(k)) delete typed.rewrite
-      return { name, type, seen, text: mixed, ...typed }
+      return { name, type, seen: values, text: mixed, ...typed }
     })
     for (const [k, builder] of builders.entries()) {
       const { protectedCells } = builder
@@ -277,7 +283,7 @@ export class DelimitedTable {
       const { sheetName } = this.options
       const where = sheetName === undefined ? '' : ` --sheet ${JSON.stringify(sheetName)}`
       warnings.note(
-        `line ${this.last.line}: ${JSON.stringify(this.last.text)} looks like the total of the rows above; read as a row; to leave it out: --skip-last ${1 + this.tokenizer.notes}${where}`,
+        `line ${this.last.line}: ${JSON.stringify(this.last.text)} looks like the total of the rows above; read as a row; to skip it: --skip-last ${1 + this.tokenizer.notes}${where}`,
       )
     }
     const among = this.totals.filter(({ line }) => line !== this.last?.line)
@@ -287,7 +293,7 @@ export class DelimitedTable {
         among.length === 1
           ? `line ${line}: ${JSON.stringify(text)} looks like a total among the rows; read as a row`
           : `${among.length} rows look like totals (first: line ${line}: ${JSON.stringify(text)}); read as rows`
-      warnings.note(`${which}; charts leave rows out with --where`)
+      warnings.note(`${which}; to exclude rows from charts: --where`)
     }
     const mixed = columns.flatMap(({ name, text }) =>
       text
@@ -298,10 +304,10 @@ export class DelimitedTable {
     )
     for (const [k, builder] of builders.entries()) {
       const odd = dialect.profile.odd[k]
-      // Where a number came first, that is said already.
+      // If a number came first, `mixed` already has a warning.
       if (odd && builder.isText && builder.numbers === 0 && builder.given === undefined)
         mixed.push(
-          `column ${names[k]} holds numbers but for ${linesOf(odd)}; kept as text${missing(odd[0].text)}`,
+          `column ${names[k]} holds numbers except in ${linesOf(odd)}; kept as text${missing(odd[0].text)}`,
         )
     }
     const lineOf = (row: number): number => this.lines.lineOf(row)
@@ -309,7 +315,7 @@ export class DelimitedTable {
   }
 }
 
-/** Values with their lines: `lines 2 and 3 ("%", "Smp")`. */
+/** Formats values with their lines: `lines 2 and 3 ("%", "Smp")`. */
 function linesOf(values: readonly { line: number; text: string }[]): string {
   const [first, second] = values
   const quoted = (text: string): string => JSON.stringify(excerpt(text))
@@ -319,7 +325,10 @@ function linesOf(values: readonly { line: number; text: string }[]): string {
   return `${values.length} lines (first: line ${first.line}: ${quoted(first.text)})`
 }
 
-/** Whether values can be read in two ways: with --decimal , a point can separate thousands, or be another decimal point. */
+/**
+ * Returns whether values are ambiguous: with --decimal , a point may separate thousands or be another decimal
+ * point.
+ */
 function isUndecided(
   { profile }: Pick<Dialect, 'profile'>,
   { numbers }: DelimitedOptions,
@@ -329,8 +338,8 @@ function isUndecided(
 }
 
 /**
- * Warnings about columns that look like numbers of another style, and about numbers that can be read in two ways. An
- * option is named only if it reads the whole sample of the column, and misreads no other column.
+ * Returns warnings about columns that look like numbers of another style, and about ambiguous numbers.
+ * Suggests an option only if it reads the whole sample of the column, and misreads no other column.
  */
 function numberWarnings(
   builders: readonly ColumnBuilder[],
@@ -338,17 +347,17 @@ function numberWarnings(
   options: DelimitedOptions,
 ): string[] {
   const { written, grouped } = profile
-  const said: string[] = []
-  /** Columns of which the same is said. */
+  const lines: string[] = []
+  /** Columns that share a warning. */
   const alike = new Map<string, { names: string[]; place: string; looks: string; how: string }>()
   const isGiven = (k: number): boolean => options.types?.has(names[k]) === true
-  /** Names of the columns that a style would read in another way than they are written. */
-  const misread = (style: NumberStyle, own: number): boolean =>
+  /** Returns whether a style would misread another column. */
+  const misread = (style: NumberStyle, column: number): boolean =>
     written.some(
-      (other, k) =>
-        k !== own &&
-        other !== undefined &&
-        other.decimal !== style.decimal &&
+      (columnStyle, k) =>
+        k !== column &&
+        columnStyle !== undefined &&
+        columnStyle.decimal !== style.decimal &&
         builders[k].isText &&
         !isGiven(k),
     )
@@ -357,7 +366,7 @@ function numberWarnings(
     if (style.decimal !== ',' || style.thousands !== '.' || k < 0) return ''
     return ` (this also reads ${names[k]} ${grouped[k]} as ${grouped[k]!.replaceAll('.', '')})`
   }
-  /** The language that writes numbers so, if it reads no other column in another way. */
+  /** Returns the locale with this style, unless it misreads another column. */
   const localeOf = (style: NumberStyle): string =>
     style.decimal === ',' && style.thousands !== ' ' && points({ decimal: ',', thousands: '.' }) === ''
       ? ' (or --locale de)'
@@ -367,27 +376,27 @@ function numberWarnings(
     if (isGiven(k)) continue
     if (isUndecided({ profile }, options, k)) {
       const plain = grouped[k]!.replaceAll('.', '')
-      said.push(
+      lines.push(
         `column ${names[k]}: ${grouped[k]} is ${plain} if its point separates thousands; kept as text; to read it as ${plain}: --thousands .; as a decimal number: --column ${JSON.stringify(`${names[k]}:number`)}`,
       )
       continue
     }
     const dates = dateWarning(builder, names[k])
     if (dates !== undefined) {
-      said.push(dates)
+      lines.push(dates)
       continue
     }
-    // Dates and currencies that stay as they are were asked for.
+    // No hint on formatted values if the user wants them unchanged.
     const look = options.asWritten ? undefined : profile.looks[k]
     const isKnown = builder.texts !== undefined && builder.texts.result().type !== 'text'
     if (isKnown) continue
     if (look && builder.isText && builder.given === undefined && firstText) {
       const types = look.types.map((type) => `--column ${JSON.stringify(`${names[k]}:${type}`)}`)
-      // Numbers of another style need it too, where it is not given and reads no other column wrongly.
+      // Numbers of another style also need its options, unless they are given or misread another column.
       const style = options.numbers?.decimal === ',' ? undefined : look.numbers
       const how = style ? ` ${optionsOf(style)}${points(style)}` : ''
       const isRead = types.length > 0 && !(style && misread(style, k))
-      said.push(
+      lines.push(
         `column ${names[k]} looks like ${look.what} (line ${firstText.line}: ${firstText.text}); kept as text${isRead ? `; to read them: ${types.join(' or ')}${how}${profile.endsInTotal ? ' --skip-last 1' : ''}` : ''}`,
       )
       continue
@@ -396,7 +405,7 @@ function numberWarnings(
     if (!firstText || (!THOUSANDS.test(firstText.text) && !DECIMAL_COMMA.test(firstText.text) && !style))
       continue
     if (options.numbers !== undefined && styledNumber(firstText.text, options.numbers) !== undefined) {
-      said.push(
+      lines.push(
         `column ${names[k]} has values that are not numbers in the given style; kept as text (line ${firstText.line}: ${firstText.text}, and others)`,
       )
       continue
@@ -407,20 +416,20 @@ function numberWarnings(
       !style || misread(style, k)
         ? ''
         : THOUSANDS.test(firstText.text) && style.decimal === ',' && style.thousands === ''
-          ? // Each value is a number in both ways.
+          ? // Each value is a number in both styles.
             '; to read them: --thousands , (or, if the comma is decimal: --decimal ,)'
           : `; to read them: ${optionsOf(style)}${points(style)}${localeOf(style)}`
     const place = `(line ${firstText.line}: ${firstText.text})`
-    const same = alike.get(looks + how)
-    if (same) same.names.push(names[k])
+    const group = alike.get(looks + how)
+    if (group) group.names.push(names[k])
     else alike.set(looks + how, { names: [names[k]], place, looks, how })
   }
   for (const { names: columns, place, looks, how } of alike.values()) {
     const which = columns.length === 1 ? `column ${columns[0]} looks` : `columns ${listed(columns, 5)} look`
-    said.push(`${which} like numbers ${looks} ${place}; kept as text${how}`)
+    lines.push(`${which} like numbers ${looks} ${place}; kept as text${how}`)
   }
   const comma = written.findIndex((style, k) => style?.decimal === ',' && builders[k].isText && !isGiven(k))
-  // Without such a column, a semicolon says that commas are in use for something else.
+  // A semicolon as delimiter also suggests decimal commas.
   if (options.numbers === undefined && (comma >= 0 || delimiter === ';'))
     for (const [k, text] of grouped.entries()) {
       if (text === undefined || builders[k].isText || isGiven(k)) continue
@@ -428,18 +437,21 @@ function numberWarnings(
         comma >= 0
           ? `, but column ${names[comma]} has decimal commas; if the point separates thousands`
           : '; if its point separates thousands'
-      said.push(`column ${names[k]}: ${text} was read as a decimal number${why}: --decimal , --thousands .`)
+      lines.push(`column ${names[k]}: ${text} was read as a decimal number${why}: --decimal , --thousands .`)
     }
-  return said
+  return lines
 }
 
-/** Dates and booleans before one that is neither, from which on the column was likely meant to be of their type. */
+/** Minimum number of dates or booleans before a contradiction is reported. */
 const FEW_VALUES = 3
 
-/** Texts that are written as days are, such as `32.12.2024`. */
+/** Texts with the form of days, such as `32.12.2024`. */
 const AS_DAYS = /^\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?!\d)/
 
-/** The first text of a column; of one whose first texts are dates or booleans, also the first that is neither. */
+/**
+ * Returns the first text of a column, and the first that contradicts its type if the column began as dates or
+ * booleans.
+ */
 function firstValues(
   { texts, brokenLine }: ColumnBuilder,
   { line, text }: { line: number; text: string },
@@ -449,38 +461,40 @@ function firstValues(
   return broken ? [first, { type: 'text', where: `line ${brokenLine}`, text: broken.text }] : [first]
 }
 
-/** What the texts of a column are, if not only text. */
+/** Returns the detected type of a column's texts; empty for plain text. */
 function typedTexts(
   { texts, brokenLine }: ColumnBuilder,
-  given: GivenType | undefined,
+  expectedType: GivenType | undefined,
 ): Partial<ColumnFound> {
   if (texts === undefined) return {}
   const { type, order, rewrite, isUndecided } = texts.result()
   const { broken, count } = texts
   if (isUndecided) return { dateOrder: 'undecided' }
-  if (type !== 'text') return { type, dateOrder: orderIn(given) ?? order, rewrite }
+  if (type !== 'text') return { type, dateOrder: orderIn(expectedType) ?? order, rewrite }
   if (!broken || brokenLine === undefined) return {}
   if (count < FEW_VALUES && (broken.before === 'boolean' || !AS_DAYS.test(broken.text))) return {}
   return { text: { line: brokenLine, text: broken.text } }
 }
 
-/** What is said about dates that are stored in another way than they are written, or cannot be read. */
+/**
+ * Returns the warning about dates that are ambiguous or stored in another form; undefined if there is none.
+ */
 function dateWarning({ texts }: ColumnBuilder, name: string): string | undefined {
   const { type, order, isUndecided, written } = texts?.result() ?? {}
   if (written === undefined) return undefined
-  const columns = ['dmy', 'mdy'].map((one) => `--column ${JSON.stringify(`${name}:date-${one}`)}`)
+  const columns = ['dmy', 'mdy'].map((suffix) => `--column ${JSON.stringify(`${name}:date-${suffix}`)}`)
   if (isUndecided)
     return `column ${name}: dates such as ${excerpt(written)} can have the day or the month first; kept as text; to read them: ${columns.join(' or ')}`
   if (type === 'text' || type === 'boolean') return undefined
-  // Where the order was said, or is that of the column, nothing is assumed.
+  // No warning if the order is given, or known from the target column.
   if (texts?.given !== undefined && (order ?? texts.given) === texts.given) return undefined
   const first = order === undefined ? '' : ` (the ${order === 'dmy' ? 'day' : 'month'} is first)`
   return `column ${name}: dates such as ${excerpt(written)} are stored as ${isoDate(written, order ?? 'dmy')}${first}; to keep them as written: --column ${JSON.stringify(`${name}:text`)}`
 }
 
 /**
- * Throws if a second table begins: a row of words after a blank line, which contains the first text in a
- * column of numbers, is the header of another table.
+ * Throws `bad_data` if a second table begins: a row of words after a blank line, with the first text in a
+ * numeric column, is the header of another table.
  */
 function refuseSecondTable(
   { behindGaps, lines, starts, ends, rows, width }: Tokenizer,
@@ -502,7 +516,7 @@ function refuseSecondTable(
       new Set(filled).size === filled.length &&
       filled.every((cell) => cell !== '' && !/^[+-]?[\d.,]+$/.test(cell) && !isMissing(cell))
     const broken = builders.filter((builder) => builder.numbers > 0 && builder.firstText?.line === line)
-    // Less than a whole header must break more.
+    // An incomplete header must break more than one column.
     if (isHeader && broken.length > (last + 1 < width ? 1 : 0))
       throw badData(
         source,
@@ -513,20 +527,21 @@ function refuseSecondTable(
   }
 }
 
-/** Whether a text looks like a missing value. */
+/** Returns whether a text looks like a marker of a missing value. */
 function isMissing(text: string): boolean {
   return /^(n\/?a|n\.a\.|nan|\(?null\)?|none|nil|missing|unknown|tbd|[-+]?inf(inity)?|#[a-z/0]+[!?]?|-+|\?+|\*+|\.+|…|\.\.\.)$/i.test(
     text,
   )
 }
 
-/** A hint to use `--null`, if a text among numbers looks like a missing value. */
+/** Returns a hint on `--null`, if a text among numbers looks like a missing value. */
 function missing(text: string): string {
   return isMissing(text)
     ? ` (if that is a missing value: --null ${/^[\w/.-]+$/.test(text) ? text : JSON.stringify(text)})`
     : ''
 }
 
+/** Creates the builders of all columns. Throws `unknown_column` for types of missing columns. */
 function columnBuilders(
   names: string[],
   dialect: Dialect,

@@ -1,3 +1,4 @@
+// Parses delimited text: decodes it, detects its dialect, and reads it in blocks.
 import { defaultLimits } from '../../contract/limits.ts'
 import { asBuffer, type Bytes, breathe, excerpt, turnIsLong, withRoom } from '../../json/index.ts'
 import { SAMPLE_BYTES, sniff } from '../detect/sniff.ts'
@@ -17,23 +18,25 @@ import { unprinted } from './printed.ts'
 const BLOCK_BYTES = 512 * 1024
 
 /**
- * Parses delimited text (any encoding, also gzipped) into slices, in constant memory. A column is `number`
- * if every non-empty cell is a number. If a column turns out to be text (`columns[].type`), the sink must
- * convert its earlier `number` slices with `numbersAsText`. Throws `bad_data` with line and text.
+ * Parses delimited text of any encoding into slices, in constant memory. A column is `number` if every
+ * non-empty cell is a number. If a column turns out to be text, the sink must convert its earlier `number`
+ * slices with `quoteNumbers`. Throws `bad_data` with line and text.
  */
 export async function ingestDelimited(
   input: Bytes,
-  given: DelimitedOptions,
+  requested: DelimitedOptions,
   sink: SliceSink,
 ): Promise<Ingested> {
   const warnings = new Warnings()
-  const source = given.source ?? 'input'
-  const maxRecord = (given.limits ?? defaultLimits).record_bytes
-  const decoded = utf8(input, given.encoding, source, warnings)
-  const text = given.skipLast ? withoutLastLines(decoded, given, maxRecord, source, warnings) : decoded
+  const source = requested.source ?? 'input'
+  const maxRecord = (requested.limits ?? defaultLimits).record_bytes
+  const decoded = utf8(input, requested.encoding, source, warnings)
+  const text = requested.skipLast
+    ? withoutLastLines(decoded, requested, maxRecord, source, warnings)
+    : decoded
   let { head, whole, ended } = await sample(text, maxRecord, source)
-  const printed = unprinted(whole, head, given, maxRecord, source, warnings)
-  const options = printed?.options ?? given
+  const printed = unprinted(whole, head, requested, maxRecord, source, warnings)
+  const options = printed?.options ?? requested
   if (printed) ({ head, whole, ended } = await sample(printed.text, maxRecord, source))
   const dialect = await sniff(head, ended, options, warnings)
   const kernel = kernelFor(dialect, options, !ended)
@@ -46,7 +49,10 @@ export async function ingestDelimited(
   }
 }
 
-/** The text without its last lines. Empty lines at the end go too, and do not count. A line ends with LF, CR or both. */
+/**
+ * Removes the last `skipLast` lines. Empty lines among them are removed too, but not counted. Lines end with
+ * LF, CR or both.
+ */
 async function* withoutLastLines(
   text: Bytes,
   { skipLast: count = 0, sheetName }: DelimitedOptions,
@@ -54,13 +60,13 @@ async function* withoutLastLines(
   source: string,
   warnings: Warnings,
 ): AsyncGenerator<Uint8Array> {
-  /** Whole lines that may be among the last ones: with text, each with the empty ones behind it. */
+  /** Complete lines that may be among the last: each non-empty one with the empty lines after it. */
   const lines: Buffer[] = []
   let filled = 0
   let rest: Buffer[] = []
   let size = 0
   let quotes = 0
-  /** Adds a line. Returns what can no longer be among the last ones. */
+  /** Adds a line. Returns the line that can no longer be among the last. */
   const add = (line: Buffer): Buffer | undefined => {
     size += line.length
     if (line.toString('latin1').trim() === '' && lines.length > 0)
@@ -82,10 +88,10 @@ async function* withoutLastLines(
     let start = 0
     for (let k = 0; k < buf.length; k++) {
       const isLf = buf[k] === 0x0a
-      // The second half of a line end may be in the next chunk, where it is an empty line.
+      // A CR and LF may be split between chunks; the LF is then an empty line.
       if (!isLf && (buf[k] !== 0x0d || buf[k + 1] === 0x0a)) continue
-      const piece = Buffer.from(buf.subarray(start, k + 1))
-      const done = add(rest.length > 0 ? Buffer.concat([...rest, piece]) : piece)
+      const part = Buffer.from(buf.subarray(start, k + 1))
+      const done = add(rest.length > 0 ? Buffer.concat([...rest, part]) : part)
       rest = []
       if (done) out.push(done)
       start = k + 1
@@ -98,7 +104,7 @@ async function* withoutLastLines(
   }
   const last = rest.length > 0 ? add(Buffer.concat(rest)) : undefined
   if (last) yield last
-  // Of several sheets, one may have a total and another one not.
+  // Not every sheet of a workbook has a total in its last line.
   const skipped = lines.map((line) => line.toString('utf8').trim())
   if (
     sheetName !== undefined &&
@@ -112,18 +118,18 @@ async function* withoutLastLines(
     )
   )
     warnings.note(
-      `left out by --skip-last ${count}: ${skipped.map((line) => excerpt(Buffer.from(line), 60)).join('; ')}`,
+      `skipped by --skip-last ${count}: ${skipped.map((line) => excerpt(Buffer.from(line), 60)).join('; ')}`,
     )
   if (quotes % 2 === 1)
     throw badData(
       source,
       {},
-      `the last ${count} lines begin inside of a cell with line ends`,
-      'Give a number of lines that ends with whole rows (--skip-last).',
+      `the last ${count} lines begin inside a quoted cell`,
+      'Choose a number of lines that begins with a whole row (--skip-last).',
     )
 }
 
-/** The start of the text, long enough to detect the dialect. */
+/** Reads the beginning of the text, long enough to detect the dialect. */
 async function sample(
   text: Bytes,
   maxRecord: number,
@@ -133,19 +139,20 @@ async function sample(
   let ended = head.length < SAMPLE_BYTES
   while (!ended && !hasLine(head)) {
     if (head.length > maxRecord) throw lineTooLong(source, head.includes(0x0a) ? 2 : 1, maxRecord)
-    const wanted = head.length * 4
-    ;({ head, whole } = await peek(whole, wanted))
-    ended = head.length < wanted
+    const size = head.length * 4
+    ;({ head, whole } = await peek(whole, size))
+    ended = head.length < size
   }
   return { head, whole, ended }
 }
 
+/** Returns whether a text has at least two line ends, or a CR without any LF. */
 function hasLine(head: Buffer): boolean {
   const first = head.indexOf(0x0a)
   return first >= 0 ? head.indexOf(0x0a, first + 1) >= 0 : head.includes(0x0d)
 }
 
-/** A kernel, if one can read the rows. */
+/** Acquires and configures a kernel; undefined if the dialect needs the tokenizer. */
 function kernelFor(dialect: Dialect, options: DelimitedOptions, isLarge: boolean): Kernel | undefined {
   if (!hasPlainRows(dialect)) return undefined
   const kernel = Kernel.acquire(isLarge)
@@ -163,7 +170,7 @@ function kernelFor(dialect: Dialect, options: DelimitedOptions, isLarge: boolean
   return fits ? kernel : undefined
 }
 
-/** The offset of the last byte of the first line end in a piece; −1 if there is none. */
+/** Returns the index of the last byte of the first line end in a chunk; −1 if there is none. */
 function lineEnd(piece: Uint8Array, crEnds: boolean): number {
   const lf = piece.indexOf(0x0a)
   const cr = crEnds ? piece.indexOf(0x0d) : -1
@@ -171,7 +178,7 @@ function lineEnd(piece: Uint8Array, crEnds: boolean): number {
   return lf === cr + 1 ? lf : cr
 }
 
-/** Splits the text into chunks of at most `BLOCK_BYTES` bytes. Yields to the event loop. */
+/** Splits chunks to at most `MAX_BLOCK_BYTES`. Yields to the event loop. */
 async function* inBlocks(text: Bytes): Bytes {
   for await (const chunk of text) {
     for (let at = 0; at < chunk.length; at += BLOCK_BYTES) {
@@ -196,31 +203,30 @@ async function blocks(
   let threshold = BLOCK_BYTES
   let preamble = dialect.preamble
   let endsWithCr = false
-  for await (const part of inBlocks(text)) {
-    let piece = part
-    // The second half of a line end of the preamble.
-    if (endsWithCr && piece[0] === 0x0a) piece = piece.subarray(1)
-    if (part.length > 0) endsWithCr = false
-    // Skip the lines of the preamble.
-    while (preamble > 0 && piece.length > 0) {
-      const end = lineEnd(piece, dialect.crOnly)
+  for await (const block of inBlocks(text)) {
+    let rest = block
+    // The LF of a CR LF that ends the preamble.
+    if (endsWithCr && rest[0] === 0x0a) rest = rest.subarray(1)
+    if (block.length > 0) endsWithCr = false
+    while (preamble > 0 && rest.length > 0) {
+      const end = lineEnd(rest, dialect.crOnly)
       if (end >= 0) {
         preamble--
         tokenizer.line++
       }
-      endsWithCr = end === piece.length - 1 && piece[end] === 0x0d
-      piece = piece.subarray(end < 0 ? piece.length : end + 1)
+      endsWithCr = end === rest.length - 1 && rest[end] === 0x0d
+      rest = rest.subarray(end < 0 ? rest.length : end + 1)
     }
-    // One byte more: the tokenizer writes behind the last one.
-    work = withRoom(work, filled, piece.length + 1)
-    work.set(piece, filled)
-    filled += piece.length
+    // One extra byte: the tokenizer writes after the end.
+    work = withRoom(work, filled, rest.length + 1)
+    work.set(rest, filled)
+    filled += rest.length
     if (filled < threshold) continue
     const done = await table.take(work, 0, filled, false)
     work.copyWithin(0, done, filled)
     filled -= done
     if (filled > maxRecord) throw lineTooLong(source, tokenizer.line, maxRecord)
-    // Parse a long incomplete row again only after twice as much of it has arrived.
+    // Parses a long incomplete row again only after its size has doubled.
     threshold = tokenizer.inLongCell ? filled + BLOCK_BYTES : Math.max(BLOCK_BYTES, filled * 2)
   }
   if (filled === 0) return

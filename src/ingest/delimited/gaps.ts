@@ -1,23 +1,24 @@
+// Refuses tables that are too sparse.
 import type { Problem } from '../../contract/errors.ts'
 import { badData } from '../values/warnings.ts'
 
-/** Number of cells below which a sparse table is accepted. */
+/** Number of cells up to which any table is accepted. */
 const HARMLESS_CELLS = 4_000_000
 /** Maximum number of cells per filled cell in larger tables. */
 const CELLS_PER_VALUE = 100
 
-/** Whether a table is large and nearly empty. */
+/** Returns whether a table is large and nearly empty. */
 export function isSparse(rows: number, columns: number, values: number): boolean {
   const cells = rows * columns
   return cells > HARMLESS_CELLS && cells > values * CELLS_PER_VALUE
 }
 
-/** The error for a sparse table: a few bytes of input must not create a huge table of empty cells. */
+/** Creates the error for a sparse table: a few bytes of input must not create a huge table of empty cells. */
 export function sparse(source: string, rows: number, columns: number, hint: string): Problem {
   return badData(
     source,
     {},
-    `at least ${rows} rows and ${columns} columns, of which fewer than one cell in ${CELLS_PER_VALUE} is filled`,
+    `at least ${rows} rows and ${columns} columns, with fewer than one cell in ${CELLS_PER_VALUE} filled`,
     hint,
   )
 }

@@ -1,21 +1,26 @@
+// Chooses between kernel and tokenizer, row by row.
 import type { Kernel } from '../kernel/index.ts'
 import type { Dialect } from '../values/dialect.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
-/** Rows that are read one way before the other is tried again; it doubles as long as that does not help. */
+/**
+ * Number of rows that the tokenizer reads before the kernel is tried again. Doubles while the kernel finds
+ * none.
+ */
 const FEW_ROWS = 16
-/** Plain rows after which others count as rare again. */
+/** Number of consecutive plain rows that resets the above. */
 const MANY_ROWS = 200
 
-/** Whether a kernel can read rows of a dialect. */
+/** Returns whether a kernel can read rows of a dialect. */
 export function hasPlainRows({ crOnly, skipSpace, collapse, escape: escaper, closed }: Dialect): boolean {
   return !crOnly && !skipSpace && !collapse && escaper === '' && !closed
 }
 
-/** Finds rows with a kernel where they are plain, and with the tokenizer where they are not. */
+/** Scans plain rows with a kernel, and others with the tokenizer. */
 export class PlainRows {
   /** Whether the rows of the last call are plain. */
   plain = false
+  /** Number of rows that the tokenizer reads next. */
   private others = FEW_ROWS
 
   constructor(
@@ -23,7 +28,7 @@ export class PlainRows {
     private readonly tokenizer: Tokenizer,
   ) {}
 
-  /** As `Tokenizer.next`, whose fields it sets. */
+  /** Scans rows as `Tokenizer.next` does, and sets the fields of the tokenizer. */
   next(buf: Buffer, from: number, to: number, final: boolean): number {
     const { kernel, tokenizer } = this
     this.plain = false
@@ -40,8 +45,8 @@ export class PlainRows {
       tokenizer.accept(0, line)
       return from
     }
-    const most = this.others
+    const maxRows = this.others
     this.others = Math.min(this.others * 2, tokenizer.maxRows)
-    return tokenizer.next(buf, from, to, final, most)
+    return tokenizer.next(buf, from, to, final, maxRows)
   }
 }

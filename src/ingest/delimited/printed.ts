@@ -1,14 +1,15 @@
+// Converts ASCII tables (psql, MySQL, Markdown) and texts with long delimiters to CSV.
 import type { Problem } from '../../contract/errors.ts'
 import { type Bytes, breathe, excerpt } from '../../json/index.ts'
 import { isNumeric } from '../detect/table-start.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { badData, lineTooLong, type Warnings } from '../values/warnings.ts'
 
-/** Lines of the beginning in which a printed table is recognized. */
+/** Maximum number of lines in which an ASCII table is recognized. */
 const HEAD_LINES = 100
-/** Marks lines that are no part of the table, so that the others keep their line numbers. */
+/** Replaces lines outside the table, so that the other lines keep their numbers. */
 const DROPPED = '\x1e'
-/** Stands for a delimiter of two characters. */
+/** Replaces a delimiter of several characters. */
 const UNIT = '\x1f'
 
 const CORNERS = '+├┌└╞╔╠╚╭╰┏┡┣┗|'
@@ -19,41 +20,43 @@ const RULES = /^\s*(-{2,}|={2,})([ \t]+(-+|=+))*\s*$/
 const FOOTER =
   /^(\(?\d+ (row|record|tuple)s?( in set| selected| affected|, .*)?( \([\d.]+ sec\))?\)?\.?|Time: .*|Empty set.*)$/i
 
-/** Characters of the longest line that can be a footer. */
+/** Maximum length of a footer. */
 const MAX_FOOTER = 200
 
 function isFooter(line: string): boolean {
   return line.length <= MAX_FOOTER && FOOTER.test(line.trim())
 }
 
-/** Whether a line is a border or a rule of a table. */
+/** Returns whether a line is a border or rule of a table. */
 function isBorder(line: string): boolean {
   const drawn = line.trim()
   return drawn !== '' && CORNERS.includes(drawn[0]) && LINE.test(drawn) && /[-=─━═]/.test(drawn)
 }
 
-/** Whether a line is the rule below the header of a Markdown table: `|---|:-:|`. */
+/** Returns whether a line is the rule below the header of a Markdown table: `|---|:-:|`. */
 function isMarkdownRule(line: string): boolean {
   if (!line.includes('|') || !line.includes('-')) return false
   const cells = line.trim().replace(/^\|/, '').replace(/\|$/, '').split('|')
   return cells.every((cell) => /^:?-+:?$/.test(cell.trim()))
 }
 
-/** How the lines of a printed table become cells; undefined for lines that are no part of it. */
+/** A kind of ASCII table. */
 interface Printed {
+  /** Description in messages. */
   what: string
   /** Line of the header, from 0. */
   header: number
+  /** Splits a line into cells; undefined for lines that are not rows. */
   cells(line: string): string[] | undefined
-  /** Whether a line that has no cells, below a row, is the rest of a value. */
+  /** Returns whether a line without cells, below a row, is the rest of a value. */
   isStray?(line: string): boolean
-  /** Whether a value of the row goes on in the next line. */
+  /** Returns whether a value of the row continues on the next line. */
   continues?(line: string): boolean
-  /** Whether the table ends with this line. */
+  /** Returns whether the table ends with this line. */
   ends?(line: string): boolean
 }
 
-/** A text that is printed as a table: as CSV, with the options that read it. Undefined for other texts. */
+/** Converts an ASCII table to CSV, and returns the options to read it; undefined for other texts. */
 export function unprinted(
   text: Bytes,
   head: Buffer,
@@ -67,20 +70,20 @@ export function unprinted(
   if (lines.length > 1) lines.pop()
   lines.splice(HEAD_LINES)
   const changed = (change: (line: string) => string): Bytes => linesOf(text, change, maxRecord, source)
-  const several = LONG_DELIMITERS.find((delimiter) => isDelimiter(delimiter, lines))
-  if (several !== undefined) {
-    warnings.note(`delimiter detected: ${several === '\t\t' ? 'two tabs' : several}`)
-    const replaced = changed((line) => line.replaceAll(several, UNIT))
+  const longDelimiter = LONG_DELIMITERS.find((delimiter) => isDelimiter(delimiter, lines))
+  if (longDelimiter !== undefined) {
+    warnings.note(`delimiter detected: ${longDelimiter === '\t\t' ? 'two tabs' : longDelimiter}`)
+    const replaced = changed((line) => line.replaceAll(longDelimiter, UNIT))
     return { text: replaced, options: { ...options, delimiter: UNIT } }
   }
   if (areQuotedWhole(lines)) {
-    warnings.note('each line is in quotes as a whole; they were removed')
+    warnings.note('the quotes around each line were removed')
     return { text: changed(unquotedLine), options }
   }
   const printed = boxed(lines) ?? markdown(lines) ?? psql(lines) ?? ruled(lines) ?? aligned(lines)
   if (!printed) return undefined
   warnings.note(`read as ${printed.what}`)
-  const own = {
+  const csvOptions = {
     ...options,
     delimiter: ',',
     quote: '"',
@@ -89,10 +92,10 @@ export function unprinted(
     header: options.header ?? true,
   }
   warnings.mute('comment')
-  return { text: changed(csvLine(printed, source, warnings)), options: own }
+  return { text: changed(csvLine(printed, source, warnings)), options: csvOptions }
 }
 
-/** Transforms a text line by line, without their line ends. Throws `bad_data` for a line that is too long. */
+/** Transforms a text line by line, without line ends. Throws `bad_data` for a line that is too long. */
 async function* linesOf(
   text: Bytes,
   change: (line: string) => string,
@@ -103,9 +106,9 @@ async function* linesOf(
   let begun: string[] = []
   let size = 0
   let number = 1
-  for await (const piece of text) {
+  for await (const chunk of text) {
     await breathe()
-    const lines = decoder.decode(piece, { stream: true }).split('\n')
+    const lines = decoder.decode(chunk, { stream: true }).split('\n')
     begun.push(lines[0])
     size += lines[0].length
     if (size > maxRecord) throw lineTooLong(source, number, maxRecord)
@@ -119,7 +122,7 @@ async function* linesOf(
   if (size > 0) yield Buffer.from(change(begun.join('')))
 }
 
-/** Converts the lines of a printed table to CSV, one after the other. */
+/** Creates a function that converts the lines of an ASCII table to CSV, in order. */
 function csvLine(printed: Printed, source: string, warnings: Warnings): (line: string) => string {
   let number = 0
   let wasRow = false
@@ -130,7 +133,7 @@ function csvLine(printed: Printed, source: string, warnings: Warnings): (line: s
       warnings.count(
         'unprinted',
         number,
-        (where) => `lines outside of the table were skipped: ${where}: ${excerpt(line.trim(), 60)}`,
+        (where) => `lines outside the table were skipped: ${where}: ${excerpt(line.trim(), 60)}`,
       )
     return DROPPED
   }
@@ -138,7 +141,7 @@ function csvLine(printed: Printed, source: string, warnings: Warnings): (line: s
     badData(
       source,
       { line: number },
-      `a value of the printed table has a line end: ${excerpt(line.trim(), 60)}`,
+      `a value of the table contains a line end: ${excerpt(line.trim(), 60)}`,
       'Export the table as CSV.',
     )
   return (line) => {
@@ -167,21 +170,25 @@ function csvLine(printed: Printed, source: string, warnings: Warnings): (line: s
     if (printed.continues?.(line)) throw broken(line)
     wasRow = true
     const csv = cells.map(quoted).join(',')
-    // Long tables repeat their header on each page.
+    // Long tables repeat the header on each page.
     if (csv === header) return DROPPED
     header ??= csv
     return csv
   }
 }
 
+/** Quotes a CSV cell if necessary. */
 function quoted(cell: string): string {
   return /[",\x1e]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
 }
 
-/** Delimiters that are more than one byte. */
+/** Delimiters of several bytes. */
 const LONG_DELIMITERS = ['~|~', '|~|', '^|^', '||', '::', '@@', '##', '§', '¦', '\t\t']
 
-/** Whether all lines have the same number of a long delimiter, and the header has none of its parts besides. */
+/**
+ * Returns whether all lines have the same number of a long delimiter, and the header has its characters
+ * nowhere else.
+ */
 function isDelimiter(delimiter: string, lines: readonly string[]): boolean {
   const filled = lines.filter((line) => line.trim() !== '')
   if (filled.length < 2 || !filled[0].includes(delimiter)) return false
@@ -189,25 +196,32 @@ function isDelimiter(delimiter: string, lines: readonly string[]): boolean {
   const rest = filled[0].replaceAll(delimiter, '')
   if (filled.some((line) => line.split(delimiter).length !== count)) return false
   if ([...delimiter].some((part) => rest.includes(part))) return false
-  // A text with it, between ordinary delimiters.
-  const isOrdinary = (one: string): boolean => {
-    const cells = filled[0].split(one).length
-    return cells > 1 && !delimiter.includes(one) && filled.every((line) => line.split(one).length === cells)
+  // Cells between ordinary delimiters can contain it.
+  const isOrdinary = (ordinary: string): boolean => {
+    const cells = filled[0].split(ordinary).length
+    return (
+      cells > 1 &&
+      !delimiter.includes(ordinary) &&
+      filled.every((line) => line.split(ordinary).length === cells)
+    )
   }
   if ([',', ';', '\t', '|'].some(isOrdinary)) return false
-  // Two tabs, or colons, can be an empty cell in every row.
+  // Two tabs or colons can be an empty cell in every row.
   const isRepeated = delimiter === '\t\t' || delimiter === '::'
   return !isRepeated || filled.every((line) => !line.replaceAll(delimiter, '').includes(delimiter[0]))
 }
 
-/** A line in quotes, whose quotes are doubled. */
+/** A quoted line in which quotes are doubled. */
 const QUOTED_LINE = /^"(?:[^"]|"")*"$/
 
 function unquotedLine(line: string): string {
   return QUOTED_LINE.test(line) ? line.slice(1, -1).replaceAll('""', '"') : line
 }
 
-/** Whether each line is one quoted cell that holds a row: the same number of delimiters outside of quotes. */
+/**
+ * Returns whether each line is one quoted cell that contains a row: unquoted, all have the same number of
+ * delimiters.
+ */
 function areQuotedWhole(lines: readonly string[]): boolean {
   const filled = lines.filter((line) => line.trim() !== '')
   if (filled.length < 2 || !filled.every((line) => line.length < MAX_QUOTED && QUOTED_LINE.test(line)))
@@ -219,7 +233,7 @@ function areQuotedWhole(lines: readonly string[]): boolean {
           .replace(/"(?:[^"]|"")*"/g, '')
           .split(delimiter).length,
     )
-    // Commas before spaces are punctuation.
+    // Commas followed by spaces are punctuation.
     const isText =
       delimiter === ',' &&
       (filled.every((line) => !/,(?! )/.test(line)) ||
@@ -230,7 +244,7 @@ function areQuotedWhole(lines: readonly string[]): boolean {
 
 const MAX_QUOTED = 8192
 
-/** The cells between the bars of a line. */
+/** Splits a line at its bars. */
 function between(line: string): string[] | undefined {
   const inner = line
     .trim()
@@ -239,17 +253,21 @@ function between(line: string): string[] | undefined {
   return inner.split(BAR).map((cell) => cell.trim())
 }
 
-/** Whether a value has a line end, which `psql` prints as a plus in place of the blank after it. */
+/**
+ * Returns whether a value continues on the next line, which `psql` marks by a plus in the last column of a
+ * cell.
+ */
 function goesOn(cells: readonly string[], widths: readonly number[]): boolean {
   return (
     cells.length === widths.length && cells.some((cell, k) => cell.length === widths[k] && cell.endsWith('+'))
   )
 }
 
+/** Names of column types, which DuckDB prints below the header. */
 const TYPE =
   /^(u?(tiny|small|big|huge)?int(eger)?\d*|varchar.*|char.*|text|double|float\d*|real|date|timestamp.*|time|bool(ean)?|decimal.*|numeric.*|blob|uuid|json|i\d+|f\d+|str)$/i
 
-/** Tables with a border: MySQL, `psql` with border 2, DuckDB and others. */
+/** Detects tables with a border: MySQL, `psql` with border 2, DuckDB and others. */
 function boxed(lines: readonly string[]): Printed | undefined {
   const top = lines.findIndex((line) => isBorder(line) && /[+┌╔╭┏]/.test(line.trim()[0] ?? ''))
   if (top < 0 || !BAR.test(lines[top + 1]?.trim()[0] ?? '')) return undefined
@@ -269,7 +287,7 @@ function boxed(lines: readonly string[]): Printed | undefined {
     cells: (line) => {
       if (line === types || isBorder(line) || !BAR.test(line.trim()[0] ?? '')) return undefined
       const cells = between(line)!
-      // A line with what DuckDB shows in place of rows. Other cells are those of a value with a bar, which is refused.
+      // Skips lines that DuckDB prints in place of rows. Others contain a bar in a value, which is refused.
       return cells.length === width || !/\brows\b|\bshown\b|·/.test(line) ? cells : undefined
     },
     isStray: (line) =>
@@ -279,6 +297,7 @@ function boxed(lines: readonly string[]): Printed | undefined {
   }
 }
 
+/** Detects Markdown tables. */
 function markdown(lines: readonly string[]): Printed | undefined {
   const rule = lines.findIndex((line, k) => k > 0 && isMarkdownRule(line))
   if (rule < 1 || lines.findIndex((line) => line.includes('|')) !== rule - 1) return undefined
@@ -298,6 +317,7 @@ function markdown(lines: readonly string[]): Printed | undefined {
   }
 }
 
+/** Detects tables printed by `psql` without a border. */
 function psql(lines: readonly string[]): Printed | undefined {
   const rule = lines.findIndex((line, k) => k > 0 && line.includes('+') && PSQL_RULE.test(line))
   if (rule < 1) return undefined
@@ -313,7 +333,7 @@ function psql(lines: readonly string[]): Printed | undefined {
   }
 }
 
-/** Columns whose places are given by rules of dashes under the header: sqlplus, sqlcmd and others. */
+/** Detects columns whose positions are marked by rules of dashes: sqlplus, sqlcmd and others. */
 function ruled(lines: readonly string[]): Printed | undefined {
   const rule = lines.findIndex((line, k) => k > 0 && RULES.test(line) && /[-=]\s+[-=]/.test(line))
   if (rule < 1 || lines[rule - 1].trim() === '' || /[,;\t|]/.test(lines[rule - 1])) return undefined
@@ -328,10 +348,13 @@ function ruled(lines: readonly string[]): Printed | undefined {
   }
 }
 
-/** Rows from which columns that are aligned with spaces are recognized. */
+/** Minimum number of rows for columns aligned with spaces. */
 const ALIGNED_ROWS = 3
 
-/** Columns that are aligned with spaces: places that are blank in all lines, mostly at least two of them. */
+/**
+ * Detects columns aligned with spaces: separated by positions that are blank in all lines, mostly at least
+ * two.
+ */
 function aligned(lines: readonly string[]): Printed | undefined {
   const start = lines.findIndex((line) => line.trim() !== '')
   const filled = lines.slice(Math.max(0, start)).filter((line) => line.trim() !== '')
@@ -342,7 +365,7 @@ function aligned(lines: readonly string[]): Printed | undefined {
     if (count > 1 && rows.filter((line) => line.split(delimiter).length === count).length > rows.length / 2)
       return undefined
   }
-  // With one word in each place, spaces are an ordinary delimiter.
+  // If each cell is one word, a space is an ordinary delimiter.
   const words = rows.map((line) => line.trim().split(/ +/).length)
   if (words.every((count) => count === words[0])) return undefined
   const length = Math.max(...rows.map((line) => line.length))
@@ -351,7 +374,7 @@ function aligned(lines: readonly string[]): Printed | undefined {
   const [names, ...values] = rows
   const isNumbers = (from: number, to: number | undefined): boolean =>
     /\p{L}/u.test(names.slice(from, to)) && values.every((line) => isNumeric(line.slice(from, to)))
-  // One blank column can be chance: words in all lines end there. But not next to numbers with a name.
+  // A single blank column can be chance, as words may end there in all lines; but not next to named numbers.
   const starts = places.filter(
     (k, at) =>
       at === 0 ||

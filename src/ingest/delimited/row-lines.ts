@@ -1,12 +1,14 @@
-/** The lines of rows: kept where a row is not in the line after that of the row before. */
+// Maps row numbers to line numbers.
+
+/** Line number of each row. Stores only rows that are not on the line after the previous row. */
 export class RowLines {
   private readonly rows: number[] = []
   private readonly lines: number[] = []
 
-  /** Adds the rows whose lines are lines[from, to). `row`: the number of the first, from 0. */
+  /** Adds rows that begin on lines[from, to). `row`: number of the first row, from 0. */
   add(row: number, lines: ArrayLike<number>, from: number, to: number): void {
     let expected = this.lineOf(row)
-    // Each row begins in a later line than the one before.
+    // Lines ascend, so the last one tells whether any was skipped.
     const isPlain = to > from && lines[from] === expected && lines[to - 1] - expected === to - 1 - from
     if (isPlain) return
     for (let k = from; k < to; k++) {
@@ -18,6 +20,7 @@ export class RowLines {
     }
   }
 
+  /** Returns the line of a row; −1 if none was added. */
   lineOf(row: number): number {
     let [low, high] = [0, this.rows.length - 1]
     while (low < high) {

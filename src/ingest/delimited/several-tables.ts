@@ -1,21 +1,22 @@
+// Splits a text with several tables, one below the other.
 import { once } from '../../json/index.ts'
 import { SAMPLE_BYTES, sniff } from '../detect/sniff.ts'
 import { utf8 } from '../text/bytes.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { Warnings } from '../values/warnings.ts'
 
-/** Bytes of a text in which several tables are looked for: it is read as a whole. */
+/** Maximum size of a text that is split, since it is held in memory. */
 export const SEVERAL_BYTES = 1024 * 1024
 
-/** A table of a text: its bytes in UTF-8, and the line where it begins, from 1. */
+/** One table of a text. `line`: line of its first row, from 1. */
 export interface TablePart {
   bytes: Buffer
   line: number
-  /** The line above the table, if it is its title. */
+  /** The line above the table, if it is a title. */
   title: string | undefined
 }
 
-/** Whether a text has a blank row above a line, as between tables with titles. Delimiters alone are blank. */
+/** Returns whether a text has a blank row above a line, as between tables. Rows of delimiters are blank. */
 export function hasBlankRows(text: Buffer): boolean {
   return /\n[,;|\t "]*\r?\n[^\r\n]*[^\r\n,;|\t "]/.test(text.toString('latin1'))
 }
@@ -25,39 +26,40 @@ interface Row {
   at: number
   line: number
   cells: string[]
-  /** The cells that are not empty, without quotes. */
+  /** Non-empty cells without quotes. */
   filled: readonly string[]
 }
 
-/** Names that a header needs, and rows below it that must be as wide. */
+/** Minimum names of a header, and number of rows below that are examined. */
 const MIN_NAMES = 3
 const ROWS_BELOW = 5
 const FIRST_LINES = 4
 const MAX_TITLE_CHARACTERS = 80
-/** Lines of one cell in quotes, before the quote is taken for a stray one. */
+/** Maximum number of lines of a quoted cell. After that, the quote is a stray one. */
 const MAX_LINES = 20
 
 /**
- * The tables of a text in which one follows another. A table begins with a row of another width than the rows above:
- * distinct names, above at least two rows of its own width, one of which holds a value that is no name. It also begins
- * below a blank row and a title, a row with one cell, with distinct names above a row of its width; two columns of words need two rows.
- * And it begins below a blank row with a header like that of the table above. One part if there is one table.
+ * Splits a text into its tables; one part if there is one table. A new table begins at a header of another
+ * width, above at least two rows of that width, one of which has a value that is not a name; or below a blank
+ * row and a title (a row with one cell), with distinct names above a row of that width, or two rows for two
+ * columns of words; or below a blank row, at a header like that of the previous table.
  */
-export async function tablesIn(given: Buffer, options: DelimitedOptions): Promise<TablePart[]> {
-  const pieces: Uint8Array[] = []
-  for await (const piece of utf8(once(given), options.encoding, options.source ?? 'input', new Warnings()))
-    pieces.push(Buffer.from(piece))
-  const all = Buffer.concat(pieces)
-  const one = [{ bytes: all, line: 1, title: undefined }]
-  const head = all.subarray(0, SAMPLE_BYTES)
+export async function tablesIn(input: Buffer, options: DelimitedOptions): Promise<TablePart[]> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of utf8(once(input), options.encoding, options.source ?? 'input', new Warnings()))
+    chunks.push(Buffer.from(chunk))
+  const text = Buffer.concat(chunks)
+  const single = [{ bytes: text, line: 1, title: undefined }]
+  const head = text.subarray(0, SAMPLE_BYTES)
   const sniffed = (start: Buffer, whole: boolean) =>
     sniff(start, whole, options, new Warnings()).catch(() => undefined)
-  // Where the tables are short, all of them together have no dialect: that of the first lines.
-  const dialect = (await sniffed(head, head.length === all.length)) ?? (await sniffed(firstLines(head), true))
-  if (!dialect || dialect.collapse) return one
-  const rows = rowsOf(all.toString('latin1'), dialect.delimiter)
-  const known = new Rows(rows)
-  // By the place of its header: where each table begins.
+  // Several short tables may have no common dialect; then the first lines decide.
+  const dialect =
+    (await sniffed(head, head.length === text.length)) ?? (await sniffed(firstLines(head), true))
+  if (!dialect || dialect.collapse) return single
+  const rows = rowsOf(text.toString('latin1'), dialect.delimiter)
+  const rowIndex = new Rows(rows)
+  // Start, header and title of each table.
   const starts: { at: number; row: Row; title: string | undefined }[] = []
   const add = (k: number, titled: Row | undefined): void => {
     const title = titled && Buffer.from(titled.filled[0], 'latin1').toString('utf8').trim()
@@ -68,8 +70,8 @@ export async function tablesIn(given: Buffer, options: DelimitedOptions): Promis
   let header: Row | undefined = rows[top]
   const areWide = width >= MIN_NAMES && dialect.headerRows > 0
   for (let k = 1; k + 1 < rows.length; k++) {
-    const isAlike = header && k > top && isHeaderLike(known, k, header, dialect.headerRows > 0)
-    const titled = titleOf(known, k, isAlike || (k === top && dialect.headerRows > 0))
+    const isAlike = header && k > top && isHeaderLike(rowIndex, k, header, dialect.headerRows > 0)
+    const titled = titleOf(rowIndex, k, isAlike || (k === top && dialect.headerRows > 0))
     const isNext = areWide && k >= MIN_NAMES && rows[k].cells.length !== width && isHeader(rows, k)
     if (!titled && !isNext && !(isAlike && rows[k - 1].filled.length === 0)) continue
     if (starts.length === 0 && (!titled || titled !== rows.find((row) => row.filled.length > 0)))
@@ -78,23 +80,23 @@ export async function tablesIn(given: Buffer, options: DelimitedOptions): Promis
     width = rows[k].cells.length
     header = rows[k]
   }
-  if (starts.length < 2) return one
+  if (starts.length < 2) return single
   return starts.map(({ at, row, title }, k) => ({
-    // The title is the name of the table.
-    bytes: all.subarray(title === undefined ? at : row.at, starts[k + 1]?.at ?? all.length),
+    // The title becomes the name of the table.
+    bytes: text.subarray(title === undefined ? at : row.at, starts[k + 1]?.at ?? text.length),
     line: row.line,
     title,
   }))
 }
 
-/** All rows of a text. Each row is compared with many others: what that needs is computed once, when it is first used. */
+/** Rows of a text, with indexes that are computed on first use. */
 class Rows {
   private firstIndexes?: Map<string, number>
   private mostTimes?: { row: Row; count: number }[]
 
   constructor(readonly all: readonly Row[]) {}
 
-  /** Returns whether a row before row `k` has exactly these cells: the header of a table above. */
+  /** Returns whether a row before row `k` has exactly these cells, as a header of an earlier table has. */
   repeats(k: number, names: readonly string[]): boolean {
     this.firstIndexes ??= new Map(
       this.all.map(({ filled }, at) => [filled.join('\0'), at] as const).reverse(),
@@ -103,15 +105,15 @@ class Rows {
   }
 
   /**
-   * Returns whether a row other than the header has at least `count` years and days. Rows below a blank row or a title are
-   * not counted: they can be headers.
+   * Returns whether a row other than the header has at least `count` years and days. Ignores rows below a
+   * blank row or title, which can be headers.
    */
   hasTimes(count: number, header: Row): boolean {
     this.mostTimes ??= this.findMostTimes()
-    return this.mostTimes.some((found) => found.row !== header && found.count >= count)
+    return this.mostTimes.some((candidate) => candidate.row !== header && candidate.count >= count)
   }
 
-  /** Finds the two rows with the most years and days: one of them can be the header. */
+  /** Returns the two rows with the most years and days, since one of them can be the header. */
   private findMostTimes(): { row: Row; count: number }[] {
     const most: { row: Row; count: number }[] = []
     for (const [at, row] of this.all.entries()) {
@@ -124,8 +126,8 @@ class Rows {
 }
 
 /**
- * Returns the title above row `k`, if that is the header of a table: a row with one cell, which is the first row or below a
- * blank row. Blank rows can separate title and header. `isKnown`: row `k` is known to be a header.
+ * Returns the title above row `k` if that row is a header: a row with one cell, which is the first row or
+ * below a blank row. Blank rows may separate title and header. `isKnown`: row `k` is known to be a header.
  */
 function titleOf(rows: Rows, k: number, isKnown: boolean): Row | undefined {
   const { all } = rows
@@ -134,13 +136,13 @@ function titleOf(rows: Rows, k: number, isKnown: boolean): Row | undefined {
   const isNamed =
     names.length >= 2 && (isKnown || names.every(isName)) && new Set(names).size === names.length
   if (!isNamed || below.length < 2 || all[k].cells.length !== all[k + 1].cells.length) return undefined
-  // Two lines of two texts below a word are a note: "prepared by, Ann".
+  // Two lines of two texts below a word are a note, as in "prepared by, Ann".
   const isLong =
     names.length > 2 || !below.every(isName) || (k + 2 < all.length && all[k + 2].filled.length >= 2)
   if (!isLong) return undefined
   let above = k - 1
   while (above > 0 && all[above].filled.length === 0) above--
-  // Below a table of this width, a title can be that of a section: then a header must look like one.
+  // Below a table of this width, the title may name a section. Then the header must look like one.
   const isSection = above > 0 && widthAbove(all, above) === all[k].cells.length
   const hasHeader = (): boolean =>
     isKnown || rows.repeats(above, names) || isHeader(all, k) || isHeaderOfFew(all, k)
@@ -152,7 +154,7 @@ function titleOf(rows: Rows, k: number, isKnown: boolean): Row | undefined {
     : undefined
 }
 
-/** The width of the last row above row `k` with more than one cell. */
+/** Returns the width of the last row above row `k` with more than one cell; 0 if there is none. */
 function widthAbove(rows: readonly Row[], k: number): number {
   for (let at = k - 1; at >= 0; at--) if (rows[at].filled.length > 1) return rows[at].cells.length
   return 0
@@ -161,7 +163,7 @@ function widthAbove(rows: readonly Row[], k: number): number {
 const YEAR = /^(1[5-9]|20)\d\d$/
 const DAY = /^\d{1,4}([-./])\d{1,2}\1\d{1,4}$/
 
-/** Whether numbers are years in a row, forwards or backwards. */
+/** Returns whether numbers are consecutive years, ascending or descending. */
 function areYears(cells: readonly string[]): boolean {
   const step = Number(cells[1]) - Number(cells[0])
   return (
@@ -172,24 +174,21 @@ function areYears(cells: readonly string[]): boolean {
 }
 
 /**
- * Whether row `k` is the header of a table like the one above: a name of its own, and over the other columns the names of
- * that table, which is known to have a header, or years and days, of which no other row has as many.
+ * Returns whether row `k` is a header like the previous one: another first name, then the same names, or
+ * years and days, more than any other row has. `isSure`: the previous row is known to be a header.
  */
 function isHeaderLike(rows: Rows, k: number, header: Row, isSure: boolean): boolean {
   const { all } = rows
-  const [name = '', ...others] = all[k].filled
-  const [first, ...given] = header.filled
+  const [name = '', ...rest] = all[k].filled
+  const [first, ...previous] = header.filled
   const isNamed = isName(name) && name !== first && all[k].cells[0].trim() !== ''
-  if (!isNamed || others.length === 0 || all[k + 1].cells.length !== all[k].cells.length) return false
-  const isSame = others.length === given.length && others.every((cell, at) => cell === given[at])
+  if (!isNamed || rest.length === 0 || all[k + 1].cells.length !== all[k].cells.length) return false
+  const isSame = rest.length === previous.length && rest.every((cell, at) => cell === previous[at])
   if (isSame && isSure) return true
-  const times = others.filter(isTime)
-  const areNames = isSame ? times.length > 0 : areYears(others.filter((cell) => YEAR.test(cell)))
+  const times = rest.filter(isTime)
+  const areNames = isSame ? times.length > 0 : areYears(rest.filter((cell) => YEAR.test(cell)))
   return (
-    areNames &&
-    others.every((cell) => isTime(cell) || isName(cell)) &&
-    // Rows, and not other headers, which are below blank rows and titles.
-    !rows.hasTimes(times.length, header)
+    areNames && rest.every((cell) => isTime(cell) || isName(cell)) && !rows.hasTimes(times.length, header)
   )
 }
 
@@ -197,7 +196,7 @@ function isTime(cell: string): boolean {
   return YEAR.test(cell) || DAY.test(cell)
 }
 
-/** Whether a column of names has values below that are no names. */
+/** Returns whether a named column has values below that are not names. */
 function isHeaderOfFew(rows: readonly Row[], k: number): boolean {
   const { cells } = rows[k]
   const below = rows.slice(k + 1, k + 1 + ROWS_BELOW).filter((row) => row.cells.length === cells.length)
@@ -209,7 +208,7 @@ function isHeaderOfFew(rows: readonly Row[], k: number): boolean {
   )
 }
 
-/** The first lines of a text: a header and a few rows. */
+/** Returns the first lines of a text: a header and a few rows. */
 function firstLines(text: Buffer): Buffer {
   let end = 0
   for (let lines = 0; lines < FIRST_LINES && end < text.length; lines++) {
@@ -219,10 +218,14 @@ function firstLines(text: Buffer): Buffer {
   return text.subarray(0, end)
 }
 
+/**
+ * Returns whether row `k` is a header: distinct names above at least two rows of its width, with a value that
+ * is not a name.
+ */
 function isHeader(rows: readonly Row[], k: number): boolean {
   const { cells } = rows[k]
   if (cells.length < MIN_NAMES) return false
-  // A delimiter at the end makes an empty name.
+  // A delimiter at the end of the line adds an empty name.
   const names = cells.at(-1)!.trim() === '' ? cells.slice(0, -1) : cells
   if (!names.every(isName) || new Set(names).size !== names.length) return false
   const below = rows.slice(k + 1, k + 1 + ROWS_BELOW)
@@ -230,11 +233,12 @@ function isHeader(rows: readonly Row[], k: number): boolean {
   return below.some((row) => row.cells.some((cell) => !isName(cell) && cell.trim() !== ''))
 }
 
+/** Returns whether a cell can be a column name. */
 function isName(cell: string): boolean {
   return cell.length < 100 && /[A-Za-z_\u0080-\u00ff]/.test(cell) && !/^\s*[-+]?[\d.,]+\s*$/.test(cell)
 }
 
-/** The rows of a text. Quotes hide delimiters and line ends. */
+/** Parses the rows of a text. Quotes hide delimiters and line ends. */
 function rowsOf(text: string, delimiter: string): Row[] {
   const rows: Row[] = []
   let line = 1
@@ -248,7 +252,7 @@ function rowsOf(text: string, delimiter: string): Row[] {
       row = text.slice(at, end)
       lines++
     } while (isOpen(row) && end < text.length && lines < MAX_LINES)
-    // A stray quote: the line alone.
+    // A stray quote: the row is this line only.
     if (isOpen(row)) {
       const next = text.indexOf('\n', at)
       end = next < 0 ? text.length : next + 1
@@ -270,6 +274,7 @@ function unquoted(cell: string): string {
   return cell.trim().replace(/^"(.*)"$/s, '$1')
 }
 
+/** Returns whether a row has an odd number of quotes. */
 function isOpen(row: string): boolean {
   let quotes = 0
   for (let at = row.indexOf('"'); at >= 0; at = row.indexOf('"', at + 1)) quotes++

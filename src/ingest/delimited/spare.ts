@@ -1,14 +1,16 @@
+// Repairs rows with one surplus empty cell.
 import type { ColumnProfile } from '../values/dialect.ts'
 import { isPaddedNumber } from '../values/number.ts'
 
+/** Offsets of cells, as in `Tokenizer`. */
 interface Cells {
   starts: number[]
   ends: number[]
 }
 
 /**
- * A row with one cell too many, without one of its empty cells, if that leaves exactly one possible row: with a
- * value wherever all other rows have one, and with numbers where they have numbers.
+ * Removes one empty cell from a row with one cell too many; undefined unless exactly one result is possible:
+ * with a value where all other rows have one, and with numbers where they have numbers.
  */
 export function withoutSpare(
   buf: Uint8Array,
@@ -21,17 +23,17 @@ export function withoutSpare(
     return !numeric[column] || isPaddedNumber(buf, starts[k], ends[k] >> 2)
   }
   const width = starts.length - 1
-  let found: Cells | undefined
+  let result: Cells | undefined
   for (let spare = 0; spare <= width; spare++) {
-    // Of empty cells next to each other, it does not matter which one is dropped.
+    // Which of adjacent empty cells is removed makes no difference.
     if (!isEmpty(spare) || (spare > 0 && isEmpty(spare - 1))) continue
     let possible = true
     for (let column = 0; column < width && possible; column++)
       possible = fits(column < spare ? column : column + 1, column)
     if (!possible) continue
-    if (found) return undefined
+    if (result) return undefined
     const without = (list: number[]): number[] => list.filter((_, k) => k !== spare)
-    found = { starts: without(starts), ends: without(ends) }
+    result = { starts: without(starts), ends: without(ends) }
   }
-  return found
+  return result
 }

@@ -1,3 +1,4 @@
+// Finds the rows and cells of delimited text.
 import { Problem } from '../../contract/errors.ts'
 import { excerpt } from '../../json/index.ts'
 import {
@@ -20,27 +21,27 @@ const CR = 0x0d
 const SPACE = 0x20
 const TAB = 0x09
 
-/** No cell or row: more of the text is needed; or it is malformed. */
+/** Results in place of an offset: more text is needed, or the row is malformed. */
 const HALTED = -1
 const MALFORMED = -2
-/** Delimiters that a single row can have instead of the table's. */
+/** Delimiters that a single row may use instead of the table's. */
 const OTHER_DELIMITERS = [
   ['comma', 0x2c],
   ['semicolon', 0x3b],
   ['tab', TAB],
   ['|', 0x7c],
 ] as const
-/** Malformed rows of one call of `next`: each can take a moment. */
+/** Maximum number of repairs per call of `next`, since each is slow. */
 const MAX_REPAIRS = 16
-/** Length of the text without delimiters that can be notes below the last row. */
+/** Maximum size of notes below the last row. */
 const LAST_NOTES_BYTES = 64 * 1024
-/** Cells that a malformed row may lack. */
+/** Maximum number of missing cells in a repaired row. */
 const MAX_MISSING = 2
 
-/** What notes about a table begin with or contain, and what names and values do not. */
+/** Beginnings and contents of notes about a table that names and values do not have. */
 const NOTE =
   /^\W*(sources?|notes?|remarks?|footnotes?|data|quellen?|anmerkung(en)?|hinweis|stand|fuentes?|notas?|fontes?|remarques?|end of|updated|last updated|generated|exported|copyright)\b.*[\s:]|^\s*([*†‡§©¹²³]|\(\d+\)|\[\d+\]|\d+[.)] )|: |\.$|\S+( \S+){3}/i
-/** Bytes of a cell in which that is looked for. */
+/** Number of bytes of a cell that are matched with `NOTE`. */
 const NOTE_BYTES = 400
 
 function isNoteText(buf: Uint8Array, start: number, end: number): boolean {
@@ -52,34 +53,35 @@ export class Tokenizer {
   /** Cell k of row r starts at starts[r * width + k] and ends at ends[…] >> 2; the low bits are flags. */
   readonly starts: Int32Array
   readonly ends: Int32Array
-  /** The line each row starts on, from 1. */
+  /** The line on which each row starts, from 1. */
   readonly lines: Int32Array
   rows = 0
-  /** The line the next row starts on. */
+  /** The line on which the next row starts. */
   line = 1
-  /** Lines of rows that follow a blank line, where another table may begin. The reader empties it. */
+  /** Lines of rows after a blank line, where another table may begin. Emptied by the caller. */
   behindGaps: number[] = []
   private gap = false
   /** Whether a note was skipped since the last row. */
   private noted = false
-  /** Lines below the table that were skipped as notes. */
+  /** Number of lines below the table that were skipped as notes. */
   notes = 0
   /** Number of cells missing in short rows. */
   missing = 0
-  /** The texts of the header: a row of the same texts is not data. */
+  /** Cells of the header. An equal row is a repeated header, not data. */
   header: readonly Buffer[] | undefined
-  /** Number of header rows. They may be shorter than data rows without a warning. */
+  /** Number of header rows. Short ones cause no warning. */
   headerRows = 0
 
   private readonly delimiter: number
   private readonly quote: number
-  /** The byte before an escaped quote; −1 if there is none. */
+  /** Byte before an escaped quote; −1 if there is none. */
   private readonly escape: number
   private readonly style: RecordStyle
-  /** What is wrong with the row that was found to be malformed. */
+  /** Creates the error for the malformed row. */
   private complaint: () => Problem = () => new Problem('internal', 'no complaint')
+  /** By byte: 1 for the delimiter, 2 for line ends, otherwise 0. */
   private readonly kind = new Uint8Array(256)
-  /** Rows that the arrays have room for. */
+  /** Capacity of the arrays, in rows. */
   readonly maxRows: number
   private blankRows = 0
   private newlines = 0
@@ -124,12 +126,12 @@ export class Tokenizer {
     this.lines = arrays?.lines ?? new Int32Array(this.maxRows)
   }
 
-  /** Whether the next row follows a row of the table, and no part of it has been scanned. */
+  /** Returns whether the previous line was a row of the table, and the next row has not been scanned yet. */
   get isBetweenRows(): boolean {
     return this.blankRows === 0 && !this.gap && this.halted === undefined
   }
 
-  /** Takes over rows that `PlainRows` has put into the arrays. `line` is the line after them. */
+  /** Takes over rows that `PlainRows` has put into the arrays. `line`: line after them. */
   accept(rows: number, line: number): void {
     this.rows = rows
     this.given += rows
@@ -137,9 +139,9 @@ export class Tokenizer {
   }
 
   /**
-   * Scans complete rows in buf[from, to); buf[to] is overwritten. Returns the offset of the first incomplete
-   * row. With `final`, the last row needs no line end. Fills `rows`, `starts`, `ends` and `lines`, and stops
-   * early when they are full, or hold `most` rows. Throws only for the first row, so that those before it are read.
+   * Scans complete rows in buf[from, to); overwrites buf[to]. With `final`, the last row needs no line end.
+   * Fills `rows`, `starts`, `ends` and `lines`, up to `most` rows. Returns the offset of the first row not
+   * scanned. Throws only for the first row, so that earlier rows are read.
    */
   next(buf: Uint8Array, from: number, to: number, final: boolean, most = this.maxRows): number {
     const { starts, ends, lines, width, kind, quote, delimiter } = this
@@ -150,7 +152,7 @@ export class Tokenizer {
     let rows = 0
     let repairs = 0
     let row = from
-    /** Reads a malformed row another way. Returns whether that is done, HALTED or MALFORMED. */
+    /** Repairs a malformed row. Returns the offset of the next row, HALTED or MALFORMED. */
     const mend = (): number => {
       const next = this.mend(buf, row, to, final, rows)
       if (next < 0) return next
@@ -162,8 +164,8 @@ export class Tokenizer {
     const comment = this.dialect.comment === '' ? -1 : this.dialect.comment.charCodeAt(0)
     scan: while (row < to && rows < maxRows && repairs < MAX_REPAIRS) {
       if (buf[row] === comment) {
-        const found = buf.indexOf(crOnly ? CR : LF, row)
-        const end = found < 0 ? to : found
+        const lineEnd = buf.indexOf(crOnly ? CR : LF, row)
+        const end = lineEnd < 0 ? to : lineEnd
         if (end >= to && !final) break
         this.warnings.count('comment', this.line, (where) => `comment lines were skipped: ${where}`)
         row = Math.min(end, to) + 1
@@ -210,7 +212,7 @@ export class Tokenizer {
                 continue
               }
             }
-            // A CR that does not end a line is part of the cell.
+            // A lone CR belongs to the cell.
             if (c !== CR || crOnly || buf[i + 1] === LF) break
             c = buf[++i]
           }
@@ -228,7 +230,6 @@ export class Tokenizer {
           if (kind[buf[i]] === 2) break
         }
       }
-      // At a line end, or at the scratch byte after the buffer.
       if (i >= to && !final) break
       let next = i + 1
       if (buf[i] === CR) {
@@ -236,7 +237,7 @@ export class Tokenizer {
         if (next < to && buf[next] === LF) next++
       }
       if (cell === 1 && (ends[first] === starts[first] << 2 || (width > 1 && this.isBlank(buf, first)))) {
-        // A blank line. With one column it is an empty cell, unless only blank lines follow.
+        // In a single column, a blank line is an empty cell, unless only blank lines follow.
         if (width === 1) this.blankRows++
         else this.warnings.count('blank', this.line, (where) => `blank lines were skipped: ${where}`)
         this.gap = true
@@ -257,7 +258,7 @@ export class Tokenizer {
       }
       const mayBeNote = !surplus && this.given + rows >= this.headerRows
       const below = mayBeNote && !this.gap && cell === 1 && this.mayEndTable(buf, row, i, to)
-      // More of the text shows whether rows follow.
+      // Whether rows follow is only known with more text.
       if (below && !final && to - row < LAST_NOTES_BYTES) break
       if (mayBeNote && (this.gap ? this.isNote(buf, first, cell) : below && final)) {
         const text = excerpt(buf.subarray(row, i), 60).trim()
@@ -274,11 +275,11 @@ export class Tokenizer {
         continue
       }
       if (cell !== width) {
-        const other = cell === 1 && line === this.line ? this.mendDelimiter(buf, row, i, rows) : MALFORMED
-        if (other >= 0) {
+        const split = cell === 1 && line === this.line ? this.mendDelimiter(buf, row, i, rows) : MALFORMED
+        if (split >= 0) {
           rows++
           repairs++
-          row = other
+          row = split
           continue
         }
         const mended = this.mayMend(buf, row, i, to, cell, line > this.line) ? mend() : MALFORMED
@@ -320,30 +321,31 @@ export class Tokenizer {
   }
 
   /**
-   * Where a row goes on whose line ends at `i`, of which `lacking` cells are not ended, and all rows end with a delimiter:
-   * in the next line that has delimiters, if it has as many, one of them at its end. `i` if it does not, or HALTED.
+   * Returns the offset at which a row continues whose line ends at `i` with `lacking` cells missing, if all
+   * rows end with a delimiter: in the next line with delimiters, if it has as many and ends with one.
+   * Otherwise `i`, or HALTED.
    */
   private goesOn(buf: Uint8Array, i: number, to: number, final: boolean, lacking: number): number {
     const { delimiter } = this
-    let found = 0
+    let delimiters = 0
     let rest = i
     let k = i + 1
-    for (; k < to && (found === 0 || buf[k] !== LF); k++) {
+    for (; k < to && (delimiters === 0 || buf[k] !== LF); k++) {
       if (buf[k] !== delimiter) continue
-      if (found++ === 0) rest = k
+      if (delimiters++ === 0) rest = k
     }
     if (k >= to && !final) return k - i > REPAIR_BYTES ? i : HALTED
     const end = buf[k - 1] === CR ? k - 2 : k - 1
-    if (found !== lacking || buf[end] !== delimiter) return i
+    if (delimiters !== lacking || buf[end] !== delimiter) return i
     this.warnings.count(
       'joined',
       this.line,
-      (where) => `rows that do not end with a delimiter, as all others do, go on in the next line: ${where}`,
+      (where) => `rows without a delimiter at the end were continued on the next line: ${where}`,
     )
     return rest
   }
 
-  /** Whether a row, which is not the header itself, has the texts of the header. */
+  /** Returns whether a data row equals the header. */
   private isHeader(buf: Uint8Array, rows: number): boolean {
     if (this.given + rows < this.headerRows) return false
     const { starts, ends, width, header } = this
@@ -358,15 +360,15 @@ export class Tokenizer {
   }
 
   /**
-   * Whether a row below a blank line is a text without the values that all other rows have: a line without delimiters,
-   * or the text of a note in the first cell, or a sentence with commas.
+   * Returns whether a row below a blank line is a note, without values that all other rows have: a line
+   * without delimiters, text of a note in the first cell only, or a sentence with commas.
    */
   private isNote(buf: Uint8Array, first: number, cells: number): boolean {
     const { starts, ends, width } = this
     const { filled, numeric } = this.dialect.profile
     const end = ends[first] >> 2
     if (width < 2 || isPaddedNumber(buf, starts[first], end)) return false
-    // With two columns, a delimiter makes a row of the text.
+    // With two columns, a line with a delimiter is a row.
     if (width === 2) return cells === 1 && filled[1] && numeric[1]
     if (!filled.some((always, k) => always && k > 0)) return false
     let isSentence = cells < width
@@ -381,8 +383,8 @@ export class Tokenizer {
   }
 
   /**
-   * Whether a line of one cell is a note below the last row: `Source: …`. It, and all lines that follow to the end of
-   * the buffer, have no delimiter, where other rows have values.
+   * Returns whether a line of one cell is a note below the last row: `Source: …`. This line and all lines to
+   * the end of the buffer lack delimiters, while other rows have values.
    */
   private mayEndTable(buf: Uint8Array, row: number, end: number, to: number): boolean {
     const { filled } = this.dialect.profile
@@ -392,7 +394,7 @@ export class Tokenizer {
     return next < 0 || next >= to
   }
 
-  /** Whether a cell has nothing but white space. */
+  /** Returns whether a cell is only white space. */
   private isBlank(buf: Uint8Array, at: number): boolean {
     if (this.ends[at] & QUOTED) return false
     for (let i = this.starts[at]; i < this.ends[at] >> 2; i++)
@@ -400,14 +402,14 @@ export class Tokenizer {
     return true
   }
 
-  /** Whether all cells of a row are empty. */
+  /** Returns whether all cells of a row are empty. */
   private isEmpty(first: number, cells: number): boolean {
     const { starts, ends, width } = this
     for (let k = first; k < first + Math.min(cells, width); k++) if (ends[k] !== starts[k] << 2) return false
     return true
   }
 
-  /** Adds the pending empty cells (blank lines) before the row at `row`, while there is room. */
+  /** Adds the pending blank lines as empty cells before the row at `row`, while there is space. */
   private giveBlankRows(rows: number, row: number): number {
     while (this.blankRows > 0 && rows < this.maxRows) {
       this.starts[rows] = row
@@ -418,8 +420,8 @@ export class Tokenizer {
   }
 
   /**
-   * Whether a row of the wrong length may have another reading. A short one has cells that are missing, unless a
-   * quoted cell of it has swallowed the next record.
+   * Returns whether a row of the wrong length may have another reading. A short row just lacks cells, unless
+   * one of its quoted cells has swallowed the next record.
    */
   private mayMend(
     buf: Uint8Array,
@@ -439,79 +441,82 @@ export class Tokenizer {
     const { width, style } = this
     if (spansLines)
       return isRecord(buf, buf.indexOf(this.dialect.crOnly ? CR : LF, row) + 1, to, width, style)
-    // A quote inside a cell can hide the line end.
+    // An open quote can hide the line end.
     let quotes = 0
     for (let i = quoted; i < end; i++) if (buf[i] === this.quote) quotes++
     return quotes % 2 === 1 && isRest(buf, end + 1, to, width, style)
   }
 
   /**
-   * Reads a malformed row as exactly as many cells as there are columns, if there is one best way to do so. Returns
-   * the offset of the next row, HALTED or MALFORMED.
+   * Reads a malformed row as one cell per column, if a single best reading exists. Returns the offset of the
+   * next row, HALTED or MALFORMED.
    */
   private mend(buf: Uint8Array, row: number, to: number, final: boolean, rows: number): number {
     const { width } = this
     if (this.dialect.collapse || this.quote < 0) return MALFORMED
     if (!final && to - row < 2 * REPAIR_BYTES) return HALTED
-    // Spaces after delimiters, in this row only, make quotes of what is inside.
+    // Without the spaces before them, the quotes of this row may be valid.
     const spaced = { ...this.style, skipSpace: true }
     const isSpaced =
       !this.style.skipSpace && !isTidy(buf, row, to, this.style) && isTidy(buf, row, to, spaced)
     let reading = isSpaced ? repair(buf, row, to, width, width, spaced) : undefined
-    // A record with cells missing is taken as it is, but not as something else.
+    // Cells may be missing only if no complete reading exists.
     reading ??= repair(buf, row, to, width, width, this.style)
     for (let fewer = width - 1; !reading && fewer >= Math.max(1, width - MAX_MISSING); fewer--)
       reading = repair(buf, row, to, fewer, width, this.style)
     if (!reading) return MALFORMED
-    const said = isSpaced
+    const warning = isSpaced
       ? 'spaces before quotes were removed'
       : 'quotes that are not closed or not doubled were kept as text'
-    return this.take(buf, row, rows, reading, said)
+    return this.take(buf, row, rows, reading, warning)
   }
 
   /**
-   * Reads a row without the delimiter as exactly as many cells as there are columns, if one other delimiter gives them.
-   * Returns the offset of the next row, or MALFORMED.
+   * Splits a row without the delimiter by another one, if only one gives a cell per column. Returns the
+   * offset of the next row, or MALFORMED.
    */
   private mendDelimiter(buf: Uint8Array, row: number, end: number, rows: number): number {
     const { width, style } = this
     if (width < 3 || this.dialect.collapse || this.headerRows > this.given + rows) return MALFORMED
-    let found: { reading: Reading; name: string } | undefined
+    let match: { reading: Reading; name: string } | undefined
     for (const [name, delimiter] of OTHER_DELIMITERS) {
-      const other = { ...style, delimiter }
-      if (delimiter === style.delimiter || !isTidy(buf, row, end, other)) continue
-      const reading = repair(buf, row, end, width, width, other)
+      const otherStyle = { ...style, delimiter }
+      if (delimiter === style.delimiter || !isTidy(buf, row, end, otherStyle)) continue
+      const reading = repair(buf, row, end, width, width, otherStyle)
       if (!reading) continue
-      if (found) return MALFORMED
-      found = { reading, name }
+      if (match) return MALFORMED
+      match = { reading, name }
     }
-    if (!found) return MALFORMED
+    if (!match) return MALFORMED
     const next = buf[end] === CR && buf[end + 1] === LF ? end + 2 : end + 1
     return this.take(
       buf,
       row,
       rows,
-      { ...found.reading, next, lines: 1 },
-      `rows with another delimiter (${found.name}) were split by it`,
+      { ...match.reading, next, lines: 1 },
+      `rows with another delimiter (${match.name}) were split by it`,
     )
   }
 
-  /** Takes the cells of a reading as a row. Returns the offset of the next one. */
-  private take(buf: Uint8Array, row: number, rows: number, reading: Reading, said: string): number {
+  /** Accepts a reading as a row. Returns the offset of the next row. */
+  private take(buf: Uint8Array, row: number, rows: number, reading: Reading, warning: string): number {
     const { width } = this
     this.halted = undefined
     this.starts.set(reading.starts, rows * width)
     this.ends.set(reading.ends, rows * width)
     this.pad(row, rows, reading.starts.length)
     this.lines[rows] = this.line
-    const shown = excerpt(buf.subarray(row, Math.min(reading.next, row + 200)), 60)
-    this.warnings.count(said, this.line, (where) => `${said}: ${where}: ${shown.trim()}`)
+    const text = excerpt(buf.subarray(row, Math.min(reading.next, row + 200)), 60)
+    this.warnings.count(warning, this.line, (where) => `${warning}: ${where}: ${text.trim()}`)
     this.gap = false
     this.line += reading.lines
     return reading.next
   }
 
-  /** Handles a row of the wrong length: pads short rows, drops empty surplus cells, and complains otherwise. */
+  /**
+   * Handles a row of the wrong length: pads short rows, drops empty surplus cells, and otherwise returns an
+   * error.
+   */
   private padOrRejectRow(
     buf: Uint8Array,
     row: number,
@@ -521,25 +526,25 @@ export class Tokenizer {
     surplus: boolean,
   ): Problem | undefined {
     const { width } = this
-    // Names of columns were read before.
+    // `sniff` has already handled the header.
     if (cells > width && this.headerRows > this.given + rows) return undefined
     if (cells > width && this.dropSpare(buf, row, end, rows)) return undefined
     if (surplus) {
       return badData(
         this.source,
         { line: this.line },
-        `${cells} cells where there ${width === 1 ? 'is 1 column' : `are ${width} columns`}: ${excerpt(buf.subarray(row, end))}`,
+        `expected ${width === 1 ? '1 cell' : `${width} cells`}, found ${cells}: ${excerpt(buf.subarray(row, end))}`,
         'Fix the line, put quotes around cells that contain the delimiter, or give --delimiter.',
       )
     }
     if (cells > width) {
       const first = rows * width
-      // One delimiter too many, and it is unclear which: cells after an empty one may have shifted.
+      // It is unclear which delimiter is the surplus one: cells after an empty one may have shifted.
       if (cells > width + this.dialect.trailing && this.hasEmpty(first))
         return badData(
           this.source,
           { line: this.line },
-          `${cells} cells where there are ${width} columns, including an empty one, so the others may have shifted: ${excerpt(buf.subarray(row, end))}`,
+          `expected ${width} cells, found ${cells}, one of them empty, so the others may have shifted: ${excerpt(buf.subarray(row, end))}`,
           'Remove the extra delimiter.',
         )
       this.warnings.count(
@@ -553,7 +558,7 @@ export class Tokenizer {
     return undefined
   }
 
-  /** Fills up a row with fewer cells than columns. */
+  /** Fills a short row with empty cells. */
   private pad(row: number, rows: number, cells: number): void {
     const { width } = this
     if (cells === width) return
@@ -570,27 +575,26 @@ export class Tokenizer {
     )
   }
 
-  /** Drops one empty cell of a row that has one too many, if it is clear which one it is. */
+  /** Drops one empty cell of a row with one too many, if it is clear which. Returns whether it did. */
   private dropSpare(buf: Uint8Array, row: number, end: number, rows: number): boolean {
     const { width } = this
     if (this.dialect.collapse || this.dialect.trailing > 0) return false
     const { profile } = this.dialect
-    const whole = repair(buf, row, end, width + 1, width, this.style)
-    const kept = whole && withoutSpare(buf, whole, profile)
-    if (!kept) return false
-    this.starts.set(kept.starts, rows * width)
-    this.ends.set(kept.ends, rows * width)
-    const shown = excerpt(buf.subarray(row, end), 60)
+    const surplusReading = repair(buf, row, end, width + 1, width, this.style)
+    const cells = surplusReading && withoutSpare(buf, surplusReading, profile)
+    if (!cells) return false
+    this.starts.set(cells.starts, rows * width)
+    this.ends.set(cells.ends, rows * width)
+    const text = excerpt(buf.subarray(row, end), 60)
     this.warnings.count(
       'spare',
       this.line,
-      (where) =>
-        `an empty cell was dropped from rows with one cell too many, so that the others are in their columns: ${where}: ${shown}`,
+      (where) => `an empty cell was dropped from rows with one cell too many: ${where}: ${text}`,
     )
     return true
   }
 
-  /** Whether a full row has an empty cell. */
+  /** Returns whether a full row has an empty cell. */
   private hasEmpty(first: number): boolean {
     for (let k = first; k < first + this.width; k++) if (this.ends[k] === this.starts[k] << 2) return true
     return false
@@ -603,12 +607,12 @@ export class Tokenizer {
     return k
   }
 
-  /** Whether the last row ended inside a long quoted cell. Scanning resumes inside it. */
+  /** Returns whether the last row ended inside a long quoted cell. Scanning resumes inside it. */
   get inLongCell(): boolean {
     return this.halted !== undefined && this.halted.at > 2 * this.halted.open
   }
 
-  /** The offset of the closing quote, HALTED or MALFORMED. Sets `newlines` and `flags`. */
+  /** Returns the offset of the closing quote, HALTED or MALFORMED. Sets `newlines` and `flags`. */
   private findClosingQuote(
     buf: Uint8Array,
     row: number,
@@ -658,7 +662,7 @@ export class Tokenizer {
           this.flags = flags
           return j
         } else {
-          // A quote inside the cell: taken literally if the cell still closes on this line.
+          // A stray quote: taken literally if the cell is closed on this line.
           if (stray < 0) stray = j
           flags = ESCAPED
           j++

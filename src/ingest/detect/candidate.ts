@@ -1,6 +1,7 @@
+// Candidate of delimiter detection.
 import type { SampleRows, Style } from './sample-rows.ts'
 
-/** A reading of the first rows with one delimiter. */
+/** The first rows, as read with one delimiter. */
 export interface Candidate extends SampleRows {
   style: Style
   /**
@@ -10,6 +11,6 @@ export interface Candidate extends SampleRows {
   width: number
   first: number
   agreeing: number
-  /** Delimiters at the end of every row that the first one does not have. */
+  /** Number of delimiters at the end of every row that the header lacks. */
   trailing: number
 }

@@ -1,3 +1,4 @@
+// Parses the options that set the format of cells and numbers.
 import { Problem } from '../../contract/errors.ts'
 import type { DelimitedOptions, GivenType, NumberStyle } from '../values/dialect.ts'
 
@@ -10,40 +11,42 @@ const delimiterNames = new Map([
   ['space', ' '],
 ])
 
-export function givenDelimiter(given: string | undefined): string | undefined {
-  if (given === undefined) return undefined
-  const delimiter = delimiterNames.get(given.toLowerCase()) ?? given
+/** Parses the delimiter option. Throws `invalid_request` unless it is one ASCII character or a known name. */
+export function givenDelimiter(name: string | undefined): string | undefined {
+  if (name === undefined) return undefined
+  const delimiter = delimiterNames.get(name.toLowerCase()) ?? name
   if (delimiter.length === 1 && delimiter.charCodeAt(0) < 0x80 && !'"\r\n'.includes(delimiter))
     return delimiter
-  throw new Problem('invalid_request', `invalid delimiter: ${JSON.stringify(given)}`, {
+  throw new Problem('invalid_request', `invalid delimiter: ${JSON.stringify(name)}`, {
     field: 'delimiter',
     hint: 'Use one ASCII character, or tab, comma, semicolon, pipe or space.',
   })
 }
 
-/** Options that say how cells and numbers are written, as users give them. */
+/** Format options, as users give them. */
 interface GivenStyle {
   quote?: string
   escape?: string
   comment?: string
   decimal?: string
   thousands?: string
-  /** A language tag, such as de or en-US: sets both, and the order of day and month. */
+  /** Language tag such as de or en-US. Sets decimal, thousands, and the order of day and month. */
   locale?: string
 }
 
-/** Checks options about how cells and numbers are written. Throws `invalid_request`. */
+/** Parses options for the format of cells and numbers. Throws `invalid_request`. */
 export function givenStyle(
-  given: GivenStyle,
+  options: GivenStyle,
 ): Pick<DelimitedOptions, 'quote' | 'escape' | 'comment' | 'numbers' | 'dates'> {
-  const written = given.locale === undefined ? undefined : writtenAt(given.locale)
-  const decimal = given.decimal ?? written?.numbers.decimal
-  const thousands = given.thousands ?? (given.decimal === undefined ? written?.numbers.thousands : undefined)
+  const localeFormat = options.locale === undefined ? undefined : writtenAt(options.locale)
+  const decimal = options.decimal ?? localeFormat?.numbers.decimal
+  const thousands =
+    options.thousands ?? (options.decimal === undefined ? localeFormat?.numbers.thousands : undefined)
   const style = {
-    ...(written && { dates: written.dates }),
-    quote: character('quote', given.quote),
-    escape: character('escape', given.escape),
-    comment: character('comment', given.comment),
+    ...(localeFormat && { dates: localeFormat.dates }),
+    quote: character('quote', options.quote),
+    escape: character('escape', options.escape),
+    comment: character('comment', options.comment),
   }
   if (decimal === undefined && thousands === undefined) return style
   const point = decimal ?? (thousands === '.' ? ',' : '.')
@@ -54,19 +57,19 @@ export function givenStyle(
   return { ...style, numbers: { decimal: point, thousands: group } }
 }
 
-/** How numbers and dates are written in a language or region. Throws `invalid_request`. */
+/** Returns how a locale writes numbers and dates. Throws `invalid_request` if it is unknown. */
 function writtenAt(locale: string): { numbers: NumberStyle; dates: GivenType } {
   const tag = locale.replaceAll('_', '-').replace(/\..*/, '')
-  let known: string[] = []
+  let locales: string[] = []
   try {
-    known = Intl.NumberFormat.supportedLocalesOf(tag)
+    locales = Intl.NumberFormat.supportedLocalesOf(tag)
   } catch {
     // Not a language tag.
   }
-  if (known.length === 0)
+  if (locales.length === 0)
     throw invalid('locale', locale, 'Use a language tag, such as de, fr, en-US or de-CH.')
   const parts = new Intl.NumberFormat(tag, { numberingSystem: 'latn' }).formatToParts(1234567.5)
-  const part = (type: string): string => parts.find((one) => one.type === type)?.value ?? ''
+  const part = (type: string): string => parts.find((candidate) => candidate.type === type)?.value ?? ''
   const group = part('group')
   const days = new Intl.DateTimeFormat(tag, {
     day: 'numeric',
@@ -79,18 +82,18 @@ function writtenAt(locale: string): { numbers: NumberStyle; dates: GivenType } {
       decimal: part('decimal') === ',' ? ',' : '.',
       thousands: /\s/.test(group) ? ' ' : group === '’' ? "'" : group,
     },
-    // Where the year is first, day and month cannot be exchanged.
+    // If the year comes first, the order of day and month is clear.
     dates: days[0].type === 'year' ? 'date' : order[0] === 'month' ? 'date-mdy' : 'date-dmy',
   }
 }
 
-/** An ASCII character; empty for `none`. */
-function character(field: string, given: string | undefined): string | undefined {
-  if (given === undefined || given === '' || given === 'none') return given && ''
-  if (given.length === 1 && given.charCodeAt(0) < 0x80 && !/[\r\n]/.test(given)) return given
-  throw invalid(field, given, 'Use one ASCII character, or none.')
+/** Parses an ASCII character; empty for `none`. */
+function character(field: string, value: string | undefined): string | undefined {
+  if (value === undefined || value === '' || value === 'none') return value && ''
+  if (value.length === 1 && value.charCodeAt(0) < 0x80 && !/[\r\n]/.test(value)) return value
+  throw invalid(field, value, 'Use one ASCII character, or none.')
 }
 
-function invalid(field: string, given: string, hint: string): Problem {
-  return new Problem('invalid_request', `invalid ${field}: ${JSON.stringify(given)}`, { field, hint })
+function invalid(field: string, value: string, hint: string): Problem {
+  return new Problem('invalid_request', `invalid ${field}: ${JSON.stringify(value)}`, { field, hint })
 }

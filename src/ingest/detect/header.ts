@@ -1,24 +1,26 @@
-/** Detects which of the first rows of a table are headers. */
+// Detects the header rows of a table.
+
 type Kind = 'empty' | 'number' | 'date' | 'pattern' | 'text'
 
 const MISSING = /^(n\/?a|nan|null|none|nil|missing|unknown|-+|\?+|\.+)$/i
 
-/** What people write where there is no value. */
+/** Remarks in place of a missing value. */
 const REMARK =
   /^(tbd|tba|closed|refused|suppressed|pending|none|dn[fqs]|dsq|withheld|confidential|few|low|high|x+|\*+|not .*|no .*)$/i
 
-/** Numbers as people write them, also with groups of digits, a percent sign, or in parentheses. */
+/** Numbers with optional thousands separators, percent sign or parentheses. */
 const NUMBER = /^\(?[+-]?\s?(\d+([.,'\u00a0\u202f ]\d+)*[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\s?%?\)?$/
 const CURRENCY = /^(?:[$€£¥₹]|USD|EUR|GBP|CHF)\s?|\s?(?:[$€£¥₹]|USD|EUR|GBP|CHF|kr)$/
 
-/** Longer cells are texts: the patterns take long on them. */
+/** Longer cells are texts. Bounds the time of the regular expressions. */
 const MAX_VALUE = 100
 
+/** Classifies a cell. */
 function kindOf(cell: string): Kind {
   const text = cell.trim()
   if (text === '') return 'empty'
   if (text.length > MAX_VALUE) return 'text'
-  // Before numbers, whose groups of digits points can separate.
+  // Before numbers, since points can also separate thousands.
   if (/^\d{1,2}\.\d{1,2}\.\d{4}$/.test(text)) return 'date'
   if (NUMBER.test(text.replace(CURRENCY, ''))) return 'number'
   if (/^\d{4}-\d{2}(-\d{2})?([ T]\d|$)/.test(text) || /^\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}\b/.test(text))
@@ -27,7 +29,7 @@ function kindOf(cell: string): Kind {
   return PATTERNS.some((pattern) => pattern.test(text)) ? 'pattern' : 'text'
 }
 
-/** Texts of a form that names of columns do not have: addresses; labels with values. */
+/** Values that are not column names: booleans, addresses, labels with values. */
 const PATTERNS = [
   /^(true|false)$/i,
   /^[\w.+-]+@[\w-]+(\.[\w-]+)+$/,
@@ -36,13 +38,13 @@ const PATTERNS = [
   /^[A-Za-z][\w .-]{0,30}(: |=)\S/,
 ]
 
-/** Whether a cell is a number, date or time. */
+/** Returns whether a cell is a number, date, time or marker of a missing value. */
 export function isDatum(cell: string): boolean {
   const kind = kindOf(cell)
   return kind === 'number' || kind === 'date' || MISSING.test(cell.trim())
 }
 
-/** The predominant kind of values in a column, ignoring missing values. */
+/** Returns the kind of at least 80% of a column's values, ignoring missing ones; otherwise text. */
 function columnKind(rows: string[][], column: number): Kind {
   const counts = { empty: 0, number: 0, date: 0, pattern: 0, text: 0 }
   let filled = 0
@@ -58,29 +60,28 @@ function columnKind(rows: string[][], column: number): Kind {
   return 'text'
 }
 
-/** The header rows of a table, and whether the names are in the first one alone. */
+/** Header rows of a table. */
 export interface HeaderRows {
   count: number
-  /** What the rows after the first one are, if their texts are no part of the names. */
+  /** Content of the rows after the first, if they do not belong to the names. */
   besides?: string
 }
 
-/** Detects the header rows of a table. */
+/** Detects the header rows, and rows that programs write below the names. */
 export function headerRowsOf(table: string[][]): HeaderRows {
   const rows = table.filter((row) => row.some((cell) => cell.trim() !== ''))
   const [first, second, third] = rows
-  // Rows that programs write below the names.
   if (second && second.length === first.length && second.length > 1) {
-    const others = rows.slice(2)
+    const rest = rows.slice(2)
     const isAlone = (pattern: RegExp): boolean =>
       second.every((cell) => pattern.test(cell)) &&
-      !others.some((row) => row.every((cell) => pattern.test(cell)))
+      !rest.some((row) => row.every((cell) => pattern.test(cell)))
     if (isAlone(/^\s*(-{3,}|={3,})\s*$/)) return { count: 2, besides: 'a rule' }
-    if (isAlone(/^\d+[sdn]$/)) return { count: 2, besides: 'formats of columns' }
+    if (isAlone(/^\d+[sdn]$/)) return { count: 2, besides: 'column formats' }
     if (second.every((cell, k) => cell.trim() === `(${k + 1})`))
-      return { count: 2, besides: 'numbers of columns' }
+      return { count: 2, besides: 'column numbers' }
     if (isAlone(/^(|Response|Open-Ended Response)$/) && second.some((cell) => cell !== ''))
-      return { count: 2, besides: 'kinds of answers' }
+      return { count: 2, besides: 'answer types' }
     if (third?.length === first.length && third.every((cell) => /^\{"ImportId":/.test(cell)))
       return { count: 3, besides: 'the questions and ids of Qualtrics' }
   }
@@ -100,9 +101,9 @@ export function countHeaderRows(table: string[][]): number {
 }
 
 /**
- * Whether the second row has the names that the first one lacks: of the answers to a question in surveys, or of years.
- * It has texts or years only: one wherever the first row is empty, and where the name to the left of that is, and none
- * in the first column, which all other rows fill.
+ * Returns whether the second row has the names that the first row lacks: answers to a survey question, or
+ * years. It holds only texts or years: below every empty cell and below the name to its left, but not in the
+ * first column, which all other rows fill.
  */
 function isSpread(first: string[], second: string[], data: string[][]): boolean {
   if (second.length !== first.length || isEmpty(first[0]) || !isEmpty(second[0])) return false
@@ -123,8 +124,9 @@ function isEmpty(cell: string | undefined): boolean {
   return (cell ?? '').trim() === ''
 }
 
+/** Returns whether the first row is a header: compares its cells with the columns below. */
 function isHeader(first: string[], data: string[][]): boolean {
-  // R writes no header for the row names: then names are one column to the left of their data.
+  // R writes no name for the column of row names: all names are one column too far left.
   const shift = data.every((row) => row.length === first.length + 1) ? 1 : 0
   let forHeader = 0
   let forData = 0
@@ -143,7 +145,7 @@ function isHeader(first: string[], data: string[][]): boolean {
   return forHeader > 0 || repeated === 0 || repeated === first.filter((cell) => !isEmpty(cell)).length
 }
 
-/** Whether one name is a year, over numbers that are none, and all others are texts. */
+/** Returns whether all names are texts but one, a year over numbers that are not years. */
 function isYear(first: string[], data: string[][]): boolean {
   const at = first.findIndex((cell) => kindOf(cell) === 'number')
   const isYearly = (cell: string | undefined): boolean => /^(1[5-9]|20)\d\d$/.test((cell ?? '').trim())
@@ -158,8 +160,8 @@ function isYear(first: string[], data: string[][]): boolean {
 }
 
 /**
- * Whether numbers in even steps (1990, 1991, 1992) are column names over other numbers. Two years are enough;
- * other numbers need three and a word next to them, and not every row may look like that.
+ * Returns whether names are numbers in even steps (1990, 1991, 1992). Two years suffice. Other numbers need
+ * three, a word beside them, and rows unlike them.
  */
 function isSequence(first: string[], data: string[][]): boolean {
   const steps = (cells: string[]): number[] | undefined => {
@@ -197,8 +199,8 @@ function isSequence(first: string[], data: string[][]): boolean {
 }
 
 /**
- * Whether two rows below the names hold units and the like, as loggers write them: texts over numbers and dates alone,
- * of which one would be a second header by itself.
+ * Returns whether two rows below the names hold units, as loggers write them: only texts, over numbers and
+ * dates.
  */
 function areTwoOfUnits(first: string[], rows: [string[], string[]], data: string[][]): boolean {
   const kinds = first.map((_, k) => columnKind(data, k))
@@ -214,12 +216,13 @@ function areTwoOfUnits(first: string[], rows: [string[], string[]], data: string
 }
 
 /**
- * Whether the second row is a header too (units or a second level of names): text over every numeric column,
- * and a sign that it is not data: brackets, empty cells over the text columns, or no text columns at all.
+ * Returns whether the second row is a header too (units, or a second level of names): text over every numeric
+ * column, and a sign that it is not data, such as brackets, empty cells over text columns, or no text
+ * columns.
  */
 function isSecondHeader(first: string[], second: string[], data: string[][]): boolean {
   if (second.length !== first.length || data.length < 2) return false
-  // The header again.
+  // A repeated header.
   if (second.every((cell, k) => cell === first[k])) return false
   if (second.some((cell) => kindOf(cell) === 'number' || kindOf(cell) === 'date')) return false
   const isMissing = (cell: string): boolean => cell.trim() === '' || MISSING.test(cell.trim())
@@ -227,7 +230,7 @@ function isSecondHeader(first: string[], second: string[], data: string[][]): bo
   const numeric = kinds.flatMap((kind, k) => (kind === 'number' || kind === 'date' ? [k] : []))
   const isUnits = kinds.every((kind, k) => kind !== 'text' || isMissing(second[k]))
   const hasBlanks = data.some((row) => numeric.some((k) => (row[k] ?? '').trim() === ''))
-  // Names over several columns, and a name in each column below them, all over numbers.
+  // Names over several columns, and below them a name for each column.
   const isBelowSpread =
     first.some((cell, k) => k > 0 && cell.trim() === '') &&
     second.every((cell) => cell.trim() !== '') &&
@@ -248,7 +251,7 @@ function isSecondHeader(first: string[], second: string[], data: string[][]): bo
     (overText.length > 0 && overText.every(isMissing)) ||
     (spread && everyNumeric) ||
     (overText.length === 0 && everyNumeric) ||
-    // Different words in all columns of numbers at once are not data.
+    // Different words over all numeric columns are not data.
     (everyNumeric &&
       data.length >= 3 &&
       !hasBlanks &&

@@ -1,3 +1,4 @@
+// Finds the most likely reading of a record with misplaced quotes.
 import type { Dialect } from '../values/dialect.ts'
 import { ESCAPED, QUOTED } from '../values/flags.ts'
 
@@ -6,17 +7,17 @@ const CR = 0x0d
 const SPACE = 0x20
 const TAB = 0x09
 
-/** Bytes of a record that are searched for a reading. A record that is longer is not repaired. */
+/** Maximum size of a record that is repaired. */
 export const REPAIR_BYTES = 32 * 1024
-/** Line ends inside one quoted cell of a malformed record. */
+/** Maximum number of line ends in one quoted cell of a malformed record. */
 const MAX_LINES = 50
-/** Steps that one search may take. */
+/** Maximum number of steps of one search. */
 const MAX_STEPS = 200_000
 
 /**
- * What a reading costs, in quotes that are not what the dialect says: a quote at the start of a cell, or inside one,
- * that is taken literally; quotes inside a cell that hide a delimiter or line end; and line ends inside a cell,
- * since it may have swallowed the next record.
+ * Costs of a reading. A literal quote at the start of a cell, or a quote that is not doubled inside one;
+ * pairs of quotes inside an unquoted cell that hide a delimiter or line end; line ends inside a cell, since
+ * it may have swallowed the next record.
  */
 const LITERAL_QUOTE = 2
 const HIDING_QUOTES = 3
@@ -27,20 +28,20 @@ export interface Reading {
   /** Offsets and flags of the cells, as in `Tokenizer`. */
   starts: number[]
   ends: number[]
-  /** Offset after the line end, and how many lines the record has. */
+  /** Offset after the line end, and number of lines of the record. */
   next: number
   lines: number
 }
 
-/** Where a cell starts, and the cheapest way to get there. */
+/** Start of a cell, and the cheapest path to it. */
 interface Step {
   at: number
   cell: number
   cost: number
-  /** Number of different ways at that cost; 2 for more. */
+  /** Number of paths of that cost; 2 for two or more. */
   ways: number
   lines: number
-  /** The cell before, with its offsets and flags. */
+  /** The previous cell, with its offsets and flags. */
   from: Step | undefined
   start: number
   end: number
@@ -50,19 +51,19 @@ interface Step {
 export type RecordStyle = Pick<Dialect, 'skipSpace' | 'crOnly'> & {
   delimiter: number
   quote: number
-  /** −1 if there is none. */
+  /** −1 without escape character. */
   escape: number
 }
 
 /**
- * The cheapest reading of the record at buf[row] that has exactly `wanted` cells; undefined if there is none, or more
- * than one at its cost. The table has `width` columns. buf[to) must be a line end.
+ * Returns the cheapest reading of the record at buf[row] with exactly `expected` cells; undefined if none
+ * exists, or several have the same cost. The table has `width` columns. buf[to] must be a line end.
  */
 export function repair(
   buf: Uint8Array,
   row: number,
   to: number,
-  wanted: number,
+  expected: number,
   width: number,
   style: RecordStyle,
 ): Reading | undefined {
@@ -81,13 +82,13 @@ export function repair(
     end: 0,
     flags: 0,
   }
-  // By place and cell; places are visited in order, so each is final when its turn comes.
+  // By offset and cell number. Offsets are visited in ascending order, so each is final when visited.
   const waiting = new Map<number, Map<number, Step>>([[row, new Map([[0, begin]])]])
   const order: number[] = [row]
   let best: Step | undefined
   let steps = 0
 
-  /** Records that `from` can be followed by a cell that ends at `stop`, a delimiter or a line end. */
+  /** Adds a cell after `from` that ends at `stop`, a delimiter or a line end. */
   const reach = (
     from: Step,
     stop: number,
@@ -111,28 +112,30 @@ export function repair(
       flags,
     }
     if (endsLine(stop)) {
-      if (step.cell !== wanted) return
+      if (step.cell !== expected) return
       step.at = stop
       if (!best || total < best.cost) best = step
       else best.ways = 2
       return
     }
-    if (step.cell >= wanted) return
+    if (step.cell >= expected) return
     let cells = waiting.get(stop + 1)
     if (!cells) {
       cells = new Map()
       waiting.set(stop + 1, cells)
-      // Cells are found in any order; places are few.
+      // Offsets are few, but reached in any order.
       let k = order.length
       while (k > 0 && order[k - 1] > stop + 1) k--
       order.splice(k, 0, stop + 1)
     }
-    const known = cells.get(step.cell)
-    if (!known || total < known.cost) cells.set(step.cell, step)
-    else if (total === known.cost) known.ways = 2
+    const existing = cells.get(step.cell)
+    if (!existing || total < existing.cost) cells.set(step.cell, step)
+    else if (total === existing.cost) existing.ways = 2
   }
 
-  /** The end of a cell in which pairs of quotes hide delimiters and line ends, and how many lines these are. */
+  /**
+   * Finds the end of a cell in which pairs of quotes hide delimiters and line ends, and counts these lines.
+   */
   const hiding = (start: number): { stop: number; lines: number } | undefined => {
     let inside = false
     let lines = 0
@@ -153,7 +156,7 @@ export function repair(
     const cells = waiting.get(order[k])!
     let start = order[k]
     if (skipSpace) while (buf[start] === SPACE) start++
-    // Taken literally, a cell ends at the first delimiter.
+    // Unquoted, a cell ends at the first delimiter.
     let quotes = 0
     let stop = start
     for (; !endsLine(stop) && buf[stop] !== delimiter; stop++) if (buf[stop] === quote) quotes++
@@ -175,7 +178,7 @@ export function repair(
           )
     }
     if (buf[start] !== quote) continue
-    // Quoted, it can end at every run of quotes before a delimiter or line end.
+    // Quoted, it can end at any quotes before a delimiter or line end.
     let cost = 0
     let lines = 0
     let flags = QUOTED
@@ -183,7 +186,7 @@ export function repair(
       if (++steps > MAX_STEPS) return undefined
       const c = buf[i]
       if (c === LF || (c === CR && crOnly)) {
-        // A line that is a record of its own is no part of a cell.
+        // A line that is a complete record does not belong to a cell.
         if (isRecord(buf, i + 1, to, width, style)) break
         lines++
         continue
@@ -200,9 +203,10 @@ export function repair(
       let after = run
       while ((buf[after] === SPACE || buf[after] === TAB) && buf[after] !== delimiter) after++
       if (endsLine(after) || buf[after] === delimiter) {
-        const whole = cost + (count % 2 === 0 ? LITERAL_QUOTE : 0) + (lines > 0 ? SPANS_LINES : 0)
-        const own = count > 1 ? flags | ESCAPED : flags
-        for (const step of cells.values()) reach(step, after, start + 1, run - 1, own, whole, lines)
+        const quotedCost = cost + (count % 2 === 0 ? LITERAL_QUOTE : 0) + (lines > 0 ? SPANS_LINES : 0)
+        const cellFlags = count > 1 ? flags | ESCAPED : flags
+        for (const step of cells.values())
+          reach(step, after, start + 1, run - 1, cellFlags, quotedCost, lines)
       }
       if (count % 2 === 1) cost += LITERAL_QUOTE
       if (best && cost > best.cost) break
@@ -220,17 +224,17 @@ export function repair(
   }
   const stop = best.at
   const next = stop >= to ? to : buf[stop] === CR && buf[stop + 1] === LF ? stop + 2 : stop + 1
-  // What follows can be the rest of a cell whose quote was taken literally.
+  // The next line can be the rest of a cell whose quote was taken literally.
   if (next < to && isRest(buf, next, to, width, style)) return undefined
   return { starts, ends, next, lines: best.lines + 1 }
 }
 
-/** Bytes of the record that is looked at to see whether it is one. */
+/** Maximum size of a record whose form is checked. */
 const RECORD_BYTES = 8 * 1024
 
 /**
- * The cells and quotes of a record that is well-formed; undefined if a quote of it is not closed or doubled. With
- * `oneLine`, a quoted cell must end on the same line.
+ * Counts the cells and quotes of a well-formed record; undefined if a quote is not closed or doubled. With
+ * `oneLine`, a quoted cell must end on its line.
  */
 function cellsOf(
   buf: Uint8Array,
@@ -270,7 +274,7 @@ function cellsOf(
   }
 }
 
-/** Whether a record of `width` cells begins at `from`. */
+/** Returns whether a record of `width` cells begins at `from`. */
 export function isRecord(
   buf: Uint8Array,
   from: number,
@@ -281,12 +285,15 @@ export function isRecord(
   return width > 1 && from < to && cellsOf(buf, from, to, style, false)?.cells === width
 }
 
-/** Whether all quotes of the record at `from` are where they should be: then it has no other reading. */
+/** Returns whether all quotes of the record at `from` are in place. It then has no other reading. */
 export function isTidy(buf: Uint8Array, from: number, to: number, style: RecordStyle): boolean {
   return cellsOf(buf, from, to, style, false)?.loose === 0
 }
 
-/** Whether the line at `from` looks like the end of a quoted cell: too short, and with one quote too many. */
+/**
+ * Returns whether the line at `from` looks like the end of a quoted cell: too few cells, and an odd number of
+ * quotes.
+ */
 export function isRest(
   buf: Uint8Array,
   from: number,

@@ -1,30 +1,31 @@
+// Splits the first rows of a text into cells, to detect its dialect.
 import type { DelimitedOptions, Dialect } from '../values/dialect.ts'
 import { ESCAPED } from '../values/flags.ts'
 import { isTidy, REPAIR_BYTES, repair } from './repair.ts'
 
-/** What is known of a dialect before the table is found. */
+/** Properties of a dialect that are known before the table is found. */
 export type Style = Pick<
   Dialect,
   'delimiter' | 'quote' | 'escape' | 'crOnly' | 'skipSpace' | 'collapse' | 'closed'
 >
 
-/** Rows that are read for detection. */
+/** Maximum number of rows read for detection. */
 export const SAMPLE_ROWS = 200
 
-/** The first rows of a text, as one dialect reads them. */
+/** The first rows of a text, as read with one style. */
 export interface SampleRows {
   rows: string[][]
-  /** The line on which each row starts, from 0. */
+  /** Line on which each row starts, from 0. */
   at: number[]
-  /** By row: the number of its cells in quotes, and whether the first one is. */
+  /** Per row: number of quoted cells, and whether the first cell is quoted. */
   quoted: { count: number; first: boolean }[]
-  /** The fraction of cells that are not in quotes and hold a quote, or what is a delimiter elsewhere. */
+  /** Share of cells that are not quoted but contain a quote or another delimiter. */
   foreign: number
 }
 
 /**
- * Splits the first rows into cells, for detection only. The Tokenizer parses the file. With `expected`, malformed rows
- * are read as that many cells where possible.
+ * Splits the first rows into cells, for detection only (`Tokenizer` parses the file). With `expected`,
+ * malformed rows are read as that many cells where possible.
  */
 export function readRows(
   text: string,
@@ -49,7 +50,7 @@ export function readRows(
       continue
     }
     const row: string[] = []
-    const began = { i, line }
+    const rowStart = { i, line }
     const inQuotes = { count: 0, first: false }
     at.push(line)
     quoted.push(inQuotes)
@@ -78,7 +79,7 @@ export function readRows(
           line += countOf(text, crOnly ? '\r' : '\n', opened, i)
           cell = parts.join('') + text.slice(from, i)
           i++
-          // Quotes inside the cell, if it closes on its line.
+          // Stray quotes inside the cell, if it is closed on its line.
           const end = strayEnd(text, i, style)
           if (end !== undefined) {
             cell += text.slice(i - 1, end).replaceAll(quote + quote, quote)
@@ -101,7 +102,7 @@ export function readRows(
       row.push(cell)
       cells++
       if (!closed && isForeign(cell)) foreign++
-      // The row exceeds the limit anyway: stop reading it.
+      // Over the limit: stop reading.
       if (row.length > MAX_CELLS) return { rows: [...rows, row], at, quoted, foreign: 0 }
       if (text[i] !== delimiter) break
       i++
@@ -113,23 +114,26 @@ export function readRows(
     if (text[i] === '\r' && text[i + 1] === '\n') i++
     i++
     line++
-    const mended =
+    const repaired =
       expected !== undefined && row.length !== expected && row.length > 1
-        ? mendedRow(text.slice(began.i, began.i + REPAIR_BYTES), expected, style)
+        ? mendedRow(text.slice(rowStart.i, rowStart.i + REPAIR_BYTES), expected, style)
         : undefined
-    if (mended) {
-      i = began.i + mended.length
-      line = began.line + mended.lines
+    if (repaired) {
+      i = rowStart.i + repaired.length
+      line = rowStart.line + repaired.lines
     }
-    rows.push(mended?.row ?? row)
+    rows.push(repaired?.row ?? row)
   }
   return { rows, at, quoted, foreign: foreign / Math.max(1, cells) }
 }
 
-/** Characters in which the rest of a row is looked for. */
+/** Maximum number of characters searched for the rest of a row. */
 const REST_CHARACTERS = 4000
 
-/** Whether the row whose line ends at `i` goes on, of which `lacking` cells are not ended: as `Tokenizer.goesOn`. */
+/**
+ * Returns whether the row continues after the line end at `i`, with `lacking` cells missing. See
+ * `Tokenizer.findContinuation`.
+ */
 function goesOn(text: string, i: number, delimiter: string, lacking: number): boolean {
   if (lacking < 1) return false
   const lines = text.slice(i, i + REST_CHARACTERS).split(/\r?\n/)
@@ -137,7 +141,10 @@ function goesOn(text: string, i: number, delimiter: string, lacking: number): bo
   return next.endsWith(delimiter) && next.split(delimiter).length - 1 === lacking
 }
 
-/** Where a cell closes whose quote at `i - 1` is followed by text: the next quote of its line before a delimiter or its end. */
+/**
+ * Returns the closing quote of a cell with stray quotes: the next one on its line before a delimiter or line
+ * end. undefined if the quote at `i - 1` closes the cell.
+ */
 function strayEnd(text: string, i: number, { delimiter, quote, crOnly }: Style): number | undefined {
   const closes = (at: number): boolean => {
     let k = at
@@ -150,18 +157,24 @@ function strayEnd(text: string, i: number, { delimiter, quote, crOnly }: Style):
   return undefined
 }
 
-/** Whether a cell holds what is not text in it: a quote, or a delimiter that is not punctuation or part of a number. */
+/**
+ * Creates a test for cells with a quote, or with another delimiter that is not punctuation or part of a
+ * number.
+ */
 function foreignCells({ delimiter, quote }: Style): (cell: string) => boolean {
-  const others = [';', '\t', '|', quote].filter((one) => one !== '' && one !== delimiter)
+  const foreign = [';', '\t', '|', quote].filter((mark) => mark !== '' && mark !== delimiter)
   return (cell) =>
-    others.some((one) => cell.includes(one)) ||
+    foreign.some((mark) => cell.includes(mark)) ||
     (delimiter !== ',' &&
       cell.length < 200 &&
       /,(?! )/.test(cell) &&
       !/^\s*[^\d\s]?\s?[+-]?\d+([.,' ]\d+)*\s*\S?\s*$/.test(cell))
 }
 
-/** The cells of a malformed row, and the length and lines of its text. */
+/**
+ * Returns the cells of a malformed row, and the length and line count of its text; undefined if it cannot be
+ * repaired.
+ */
 function mendedRow(
   text: string,
   width: number,
@@ -174,9 +187,9 @@ function mendedRow(
     quote: quote.charCodeAt(0),
     escape: escaper === '' ? -1 : escaper.charCodeAt(0),
   }
-  const all = { ...codes, skipSpace, crOnly }
-  if (isTidy(buf, 0, buf.length - 1, all)) return undefined
-  const reading = repair(buf, 0, buf.length - 1, width, width, all)
+  const recordStyle = { ...codes, skipSpace, crOnly }
+  if (isTidy(buf, 0, buf.length - 1, recordStyle)) return undefined
+  const reading = repair(buf, 0, buf.length - 1, width, width, recordStyle)
   if (!reading) return undefined
   const row = reading.starts.map((start, k) => {
     const cell = buf.toString('utf8', start, reading.ends[k] >> 2)
@@ -188,7 +201,7 @@ function mendedRow(
 /** Maximum number of cells read per row. */
 export const MAX_CELLS = 200_000
 
-/** The index of the next quote (or escape), or the end of the text. */
+/** Returns the index of the next quote or escape character, or the length of the text. */
 function nextOf(text: string, quote: string, escaper: string, from: number): number {
   const at = text.indexOf(quote, from)
   const end = at < 0 ? text.length : at

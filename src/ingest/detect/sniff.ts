@@ -1,3 +1,4 @@
+// Detects the dialect, header and column names of delimited text.
 import { defaultLimits } from '../../contract/limits.ts'
 import { excerpt } from '../../json/index.ts'
 import type { ColumnProfile, DelimitedOptions, Dialect } from '../values/dialect.ts'
@@ -12,9 +13,10 @@ import { MAX_CELLS } from './sample-rows.ts'
 import { chooseStyle } from './style.ts'
 import { findTableStart, isBlankDelimiter, isNumeric, refuseNoRows, refuseTwoTables } from './table-start.ts'
 
-/** The sample used for detection, in bytes. */
+/** Maximum size of the sample used for detection. */
 export const SAMPLE_BYTES = 256 * 1024
-/** Detects the dialect of a text from its beginning. `whole`: `head` is the whole text. */
+
+/** Detects the dialect of a text from its beginning. `whole`: `head` is the complete text. */
 export async function sniff(
   head: Buffer,
   whole: boolean,
@@ -31,11 +33,11 @@ export async function sniff(
 
   const skip = linesToSkip(text, options)
   text = text.slice(skip.length)
-  const told = /^"?sep=([\t\x20-\x7e])"?\r?\n/i.exec(text)
-  // One that is nowhere else is wrong.
-  const isUsed = told && text.slice(told[0].length).includes(told[1])
-  const delimiter = givenDelimiter(options.delimiter) ?? (isUsed ? told[1] : undefined)
-  if (told) text = text.slice(told[0].length)
+  const sepLine = /^"?sep=([\t\x20-\x7e])"?\r?\n/i.exec(text)
+  // A declared delimiter that does not occur is wrong.
+  const isUsed = sepLine && text.slice(sepLine[0].length).includes(sepLine[1])
+  const delimiter = givenDelimiter(options.delimiter) ?? (isUsed ? sepLine[1] : undefined)
+  if (sepLine) text = text.slice(sepLine[0].length)
   const comment = options.comment ?? (whole ? await commentIn(text, { ...options, delimiter }) : '')
   if (comment !== '' && options.comment === undefined)
     warnings.note(`lines that begin with ${comment} were read as comments; to read them: --comment none`)
@@ -52,18 +54,17 @@ export async function sniff(
   if (whole && best.rows.every((row) => row.every((cell) => cell.trim() === '')))
     throw badData(source, {}, 'the file contains only empty cells', 'Use a file with a header and rows.')
 
-  // If the first line is data, nothing is above the table.
   const start = options.header === false ? 0 : findTableStart(best)
   const table = best.rows.slice(start)
   const first = table[0]?.[0] ?? ''
-  // The last of several comments has the names.
+  // The last comment line holds the names.
   if (start > 0 && best.rows[start - 1][0].startsWith('#') && /^#[\s"]/.test(first)) {
     table[0] = [first.replace(/^#\s*/, '').replace(/^"(.*)"$/, '$1'), ...table[0].slice(1)]
-    warnings.note(`the # before the first name was left out: ${excerpt(first)}`)
+    warnings.note(`the # before the first name was removed: ${excerpt(first)}`)
   }
-  refuseTwoTables(best, start, told ? 1 : 0, source)
-  const preamble = (best.at[start] ?? skip.lines) + (told ? 1 : 0)
-  const skipped = preamble - skip.lines - (told ? 1 : 0)
+  refuseTwoTables(best, start, sepLine ? 1 : 0, source)
+  const preamble = (best.at[start] ?? skip.lines) + (sepLine ? 1 : 0)
+  const skipped = preamble - skip.lines - (sepLine ? 1 : 0)
   if (skipped > 0 && best.rows.slice(0, start).some((row) => row.some((cell) => cell !== ''))) {
     warnings.note(
       `${skipped === 1 ? `line ${skip.lines + 1} was` : `lines ${skip.lines + 1} to ${skip.lines + skipped} were`} skipped (text above the table): ${excerpt(best.rows[0].join(best.style.delimiter))}`,
@@ -71,7 +72,7 @@ export async function sniff(
   }
   const header = options.header === undefined ? headerRowsOf(table) : { count: Number(options.header) }
   const headerRows = header.count
-  refuseNoRows(best, { start, headerRows, before: told ? 1 : 0 }, source)
+  refuseNoRows(best, { start, headerRows, before: sepLine ? 1 : 0 }, source)
   if (headerRows === 0 && options.header === undefined) {
     warnings.note(`no header detected in line ${preamble + 1}; columns are named column_1, column_2, …`)
   }
@@ -84,31 +85,31 @@ export async function sniff(
   else if (headerRows === 3)
     warnings.note(`lines ${preamble + 1} to ${preamble + 3} were read as three header rows and joined`)
   const count = Math.max(table[0]?.length ?? 0, best.agreeing > 0.5 ? best.width : 0)
-  const most = (options.limits ?? defaultLimits).columns
-  if (count > most) {
+  const maxColumns = (options.limits ?? defaultLimits).columns
+  if (count > maxColumns) {
     throw badData(
       source,
       { line: preamble + 1 },
-      `${count > MAX_CELLS ? `more than ${MAX_CELLS}` : count} columns; the limit is ${most} (columns)`,
+      `${count > MAX_CELLS ? `more than ${MAX_CELLS}` : count} columns; the limit is ${maxColumns} (columns)`,
       'Split the file, or turn columns into rows.',
     )
   }
-  const found = { ...best, quoted: best.quoted.slice(start) }
-  refuseSplitNumbers(table, headerRows, found, { line: preamble + 1, source })
-  const names = columnNames(table, header, found, warnings)
-  // A header that is repeated is no row.
+  const candidate = { ...best, quoted: best.quoted.slice(start) }
+  refuseSplitNumbers(table, headerRows, candidate, { line: preamble + 1, source })
+  const names = columnNames(table, header, candidate, warnings)
+  // A repeated header is not a row.
   const data = table.slice(headerRows).filter((row) => row.some((cell, k) => cell !== table[0][k]))
-  const lineOf = (row: string[]): number => best.at[best.rows.indexOf(row)] + 1 + (told ? 1 : 0)
+  const lineOf = (row: string[]): number => best.at[best.rows.indexOf(row)] + 1 + (sepLine ? 1 : 0)
   const profile = profileOf(data, names.length, options, lineOf)
-  // In one column, a value can be the same as the name.
+  // In a single column, a value can equal the name.
   const repeated =
     headerRows === 1 && names.length > 1 && table[0].length === names.length ? table[0] : undefined
   return { ...best.style, preamble, headerRows, names, repeated, trailing: best.trailing, comment, profile }
 }
 
 /**
- * `#`, if lines between the rows begin with it, and all others have one width; otherwise nothing. Only of a text that is
- * known as a whole, so that no row further down is taken for a comment.
+ * Returns `#` if lines between the rows begin with it and all others have one width; otherwise an empty
+ * string. Needs the complete text, so that no later row is taken for a comment.
  */
 async function commentIn(text: string, options: DelimitedOptions): Promise<string> {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
@@ -118,16 +119,17 @@ async function commentIn(text: string, options: DelimitedOptions): Promise<strin
   const plain = await chooseStyle(text, { ...options, comment: '' }, new Warnings())
   const without = await chooseStyle(text, { ...options, comment: '#' }, new Warnings())
   const fits = (line: string): boolean => line.split(without.style.delimiter).length === without.width
-  // Where the text begins with comments, the last one can be the header, and rows can begin like them: `#1,Ann`.
+  // If the text begins with comments, the last can be the header, and rows can also begin with `#`: `#1,Ann`.
   const above = lines[top - 1]
   const isHeader =
     top > 0 && fits(above) && (/^#\S/.test(above) || countHeaderRows(without.rows.filter(isFilled)) === 0)
   if (isHeader || (top > 0 && between.some((line) => /^#\S/.test(line) && fits(line)))) return ''
-  const same = (all: string[][]) => all.length > 1 && all.every((row) => row.length === all[0].length)
+  const isUniform = (rows: string[][]) =>
+    rows.length > 1 && rows.every((row) => row.length === rows[0].length)
   const table = plain.rows.slice(top > 0 ? findTableStart(plain) : 0)
   return without.width > 1 &&
-    same(without.rows.filter(isFilled)) &&
-    (without.width > plain.width || !same(table.filter(isFilled)))
+    isUniform(without.rows.filter(isFilled)) &&
+    (without.width > plain.width || !isUniform(table.filter(isFilled)))
     ? '#'
     : ''
 }
@@ -136,15 +138,15 @@ function isFilled(row: readonly string[]): boolean {
   return row.length > 1 || row[0] !== ''
 }
 
-/** Whether a row is empty, or a text in its first cell alone. */
+/** Returns whether a row is empty, or has text in its first cell only. */
 function isNote(row: readonly string[]): boolean {
   return row.slice(1).every((cell) => cell.trim() === '')
 }
 
-/** Rows from which a profile is made; fewer say nothing about the others. */
+/** Minimum number of rows for a profile. */
 const PROFILE_ROWS = 3
 
-/** What the columns of these rows hold. Rows of another width and notes are ignored. */
+/** Returns the properties of the columns in these rows. Ignores notes and rows of another width. */
 function profileOf(
   rows: string[][],
   width: number,
@@ -152,44 +154,47 @@ function profileOf(
   lineOf: (row: string[]) => number,
 ): ColumnProfile {
   const isMissing = (cell: string): boolean => cell === '' || cell === '\\N' || nullTexts.includes(cell)
-  const whole = rows.filter((row) => row.length === width && (width === 1 || !isNote(row)))
-  const enough = whole.length >= PROFILE_ROWS
-  const columns = Array.from({ length: width }, (_, k) => whole.map((row) => row[k].trim()))
-  const knownOf = (some: string[][]): string[][] =>
+  const complete = rows.filter((row) => row.length === width && (width === 1 || !isNote(row)))
+  const hasEnough = complete.length >= PROFILE_ROWS
+  const columns = Array.from({ length: width }, (_, k) => complete.map((row) => row[k].trim()))
+  const knownOf = (part: string[][]): string[][] =>
     Array.from({ length: width }, (_, k) =>
-      some.map((row) => row[k].trim()).filter((cell) => !isMissing(cell)),
+      part.map((row) => row[k].trim()).filter((cell) => !isMissing(cell)),
     )
-  const known = knownOf(whole)
-  const endsInTotal = whole.length > 2 && isTotal(whole.at(-1)!.find((cell) => cell.trim() !== '') ?? '')
+  const present = knownOf(complete)
+  const endsInTotal =
+    complete.length > 2 && isTotal(complete.at(-1)!.find((cell) => cell.trim() !== '') ?? '')
   return {
-    filled: columns.map((cells) => enough && cells.every((cell) => cell !== '')),
+    filled: columns.map((cells) => hasEnough && cells.every((cell) => cell !== '')),
     numeric: columns.map(
       (cells) =>
-        enough && cells.some((cell) => cell !== '') && cells.every((cell) => cell === '' || isNumeric(cell)),
+        hasEnough &&
+        cells.some((cell) => cell !== '') &&
+        cells.every((cell) => cell === '' || isNumeric(cell)),
     ),
-    styled: known.map(
+    styled: present.map(
       (cells) => style !== undefined && cells.every((cell) => styledNumber(cell, style) !== undefined),
     ),
-    written: known.map((cells) => (cells.length === 0 ? undefined : writtenIn(cells))),
-    grouped: known.map((cells) => {
+    written: present.map((cells) => (cells.length === 0 ? undefined : writtenIn(cells))),
+    grouped: present.map((cells) => {
       const pointed = cells.filter((cell) => cell.includes('.'))
       return pointed.every(isGrouped) ? pointed[0] : undefined
     }),
-    looks: (endsInTotal ? knownOf(whole.slice(0, -1)) : known).map(lookOf),
+    looks: (endsInTotal ? knownOf(complete.slice(0, -1)) : present).map(lookOf),
     endsInTotal,
     odd: columns.map((cells, k) => {
       const odd = cells.flatMap((cell, row) => (isMissing(cell) || isJsonNumber(cell) ? [] : [row]))
-      // Numbers that are none are identifiers: 007.
+      // Digits that are not JSON numbers are identifiers: 007.
       const isOdd = odd.length > 0 && !odd.some((row) => /^\d+$/.test(cells[row]))
-      const numbers = known[k].length - odd.length
+      const numbers = present[k].length - odd.length
       return isOdd && numbers >= PROFILE_ROWS && numbers >= odd.length * 2
-        ? odd.map((row) => ({ line: lineOf(whole[row]), text: cells[row] }))
+        ? odd.map((row) => ({ line: lineOf(complete[row]), text: cells[row] }))
         : undefined
     }),
   }
 }
 
-/** The text and number of the first lines that the options say to skip. */
+/** Returns the length and number of the first lines to skip, by the options. */
 function linesToSkip(
   text: string,
   { skip = 0, comment }: DelimitedOptions,
@@ -204,10 +209,12 @@ function linesToSkip(
   return { length, lines }
 }
 
+/** Returns the name of a delimiter for messages. */
 function named(delimiter: string): string {
   return delimiter === '\t' ? 'tab' : delimiter === ' ' ? 'space' : delimiter
 }
 
+/** Returns unique column names from the header rows, and warns about missing and duplicate ones. */
 function columnNames(
   table: string[][],
   { count: headerRows, besides }: HeaderRows,
@@ -242,28 +249,31 @@ function columnNames(
   const used = new Set<string>()
   const suffixes = new Map<string, number>()
   return cells.map((cell, k) => {
-    const wanted = cell.trim()
-    const base = wanted || `column_${k + 1}`
+    const trimmed = cell.trim()
+    const base = trimmed || `column_${k + 1}`
     let name = base
     for (let n = suffixes.get(base) ?? 2; used.has(name); n++) {
       name = `${base} (${n})`
       suffixes.set(base, n + 1)
     }
     used.add(name)
-    if (headerRows > 0 && wanted === '') warnings.note(`column ${k + 1} has no name; named ${name}`)
-    else if (name !== wanted && headerRows > 0)
-      warnings.note(`column ${k + 1} has the duplicate name ${excerpt(wanted)}; renamed to ${excerpt(name)}`)
+    if (headerRows > 0 && trimmed === '') warnings.note(`column ${k + 1} has no name; named ${name}`)
+    else if (name !== trimmed && headerRows > 0)
+      warnings.note(`column ${k + 1} has the duplicate name ${excerpt(trimmed)}; renamed to ${excerpt(name)}`)
     return name
   })
 }
 
-/** Whether a table is written as R does: with white space between cells, or with the names of rows and columns in quotes. */
+/**
+ * Returns whether the table looks like one written by R: separated by white space, or with quoted row names.
+ */
 function hasQuotedNames({ style, quoted }: Pick<Candidate, 'style' | 'quoted'>, rows: number): boolean {
   return isBlankDelimiter(style.delimiter) || quoted.slice(0, rows).every(({ first }) => first)
 }
 
 /**
- * Throws if rows have more cells than the header since numbers seem to hold the delimiter: 1,234 or 2,50 are two cells.
+ * Throws `bad_data` if rows have more cells than the header because numbers seem to contain the delimiter, as
+ * in 1,234 or 2,50.
  */
 function refuseSplitNumbers(
   table: string[][],
@@ -291,14 +301,14 @@ function refuseSplitNumbers(
   )
 }
 
-/** Whether the first column names its rows: different in each, and nothing is missing at the end. */
+/** Returns whether the first column holds row names: all distinct, and the last column is not empty. */
 function areRowNames(rows: readonly string[][], width: number): boolean {
-  const whole = rows.filter((row) => row.length === width)
-  const names = whole.map((row) => row[0].trim())
-  return new Set(names).size === names.length && !whole.every((row) => row[width - 1] === '')
+  const complete = rows.filter((row) => row.length === width)
+  const names = complete.map((row) => row[0].trim())
+  return new Set(names).size === names.length && !complete.every((row) => row[width - 1] === '')
 }
 
-/** Fills empty cells with the name to their left: a name over several columns is only in the first cell. */
+/** Fills empty cells with the name to their left, since a name over several columns is in the first only. */
 function fillRight(cells: string[]): string[] {
   let last = ''
   return cells.map((cell, k) => (cell.trim() === '' && k > 0 ? last : (last = cell)))

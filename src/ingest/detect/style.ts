@@ -1,3 +1,4 @@
+// Chooses the delimiter, quotes and line ends that fit a text best.
 import { breathe } from '../../json/index.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { Warnings } from '../values/warnings.ts'
@@ -6,16 +7,19 @@ import { countHeaderRows, isDatum } from './header.ts'
 import { readRows, type Style } from './sample-rows.ts'
 import { isList, MAX_LABELS } from './table-start.ts'
 
-/** Number of characters searched to detect the quoting style. */
+/** Number of characters searched for the quoting style. */
 const STYLE_CHARACTERS = 64 * 1024
 
-/** A delimiter that does not occur in text, for files with one column. */
+/** Delimiter for files with one column; does not occur in text. */
 const NONE = '\x1f'
 
-/** Number of characters used to detect the style. */
+/** Number of characters read to choose the style. */
 const STYLE_TEXT_CHARACTERS = 512 * 1024
 
-/** Detects the style from the first `STYLE_TEXT_CHARACTERS` characters. A longer first line is then read in full. */
+/**
+ * Chooses the style from the first `MAX_STYLE_CHARACTERS` characters. If the first line is longer, reads all
+ * of it.
+ */
 export async function chooseStyle(
   text: string,
   options: DelimitedOptions,
@@ -23,13 +27,13 @@ export async function chooseStyle(
 ): Promise<Candidate> {
   if (text.length <= STYLE_TEXT_CHARACTERS) return withLineEnds(text, options, warnings)
   const best = await withLineEnds(text.slice(0, STYLE_TEXT_CHARACTERS), options, warnings)
-  // The last row is cut off: ignore it.
+  // The last row is cut off: drop it.
   return best.rows.length > 1
     ? candidate(text.slice(0, STYLE_TEXT_CHARACTERS), best.style.delimiter, best.style.crOnly, options, true)
     : candidate(text, best.style.delimiter, best.style.crOnly, options)
 }
 
-/** Decides whether lone CRs end rows: if there is no LF, or if the rows are more uniform that way. */
+/** Decides whether lone CRs end rows: if there is no LF, or if the rows are then more uniform. */
 async function withLineEnds(text: string, options: DelimitedOptions, warnings: Warnings): Promise<Candidate> {
   if (!text.includes('\r')) return chooseDelimiter(text, options, false, warnings)
   const ends = { lf: 0, cr: 0 }
@@ -49,20 +53,22 @@ async function withLineEnds(text: string, options: DelimitedOptions, warnings: W
   return chooseDelimiter(text, options, crEnds, warnings)
 }
 
+/** Chooses the candidate with the best score; falls back to rare delimiters, then to one column. */
 async function chooseDelimiter(
   text: string,
   options: DelimitedOptions,
   crOnly: boolean,
   warnings: Warnings,
 ): Promise<Candidate> {
-  const given = options.delimiter
+  const requested = options.delimiter
   const candidates: Candidate[] = []
-  // Semicolons of `&quot;` and `&#39;` delimit nothing.
+  // Semicolons of `&quot;` and `&#39;` are not delimiters.
   const bare = text.includes('&') ? text.replace(/&(?:[a-z]\w{1,8}|#\d{1,6}|#x[\da-f]{1,5});/gi, '') : text
-  for (const delimiter of given ? [given] : [',', '\t', ';', '|', ' ']) {
-    if (given || bare.includes(delimiter)) candidates.push(await candidate(text, delimiter, crOnly, options))
+  for (const delimiter of requested ? [requested] : [',', '\t', ';', '|', ' ']) {
+    if (requested || bare.includes(delimiter))
+      candidates.push(await candidate(text, delimiter, crOnly, options))
   }
-  if (given) return candidates[0]
+  if (requested) return candidates[0]
   if (areGroupedNumbers(text)) {
     warnings.note('read as one column: each line is a number with commas between thousands')
     return candidate(text, NONE, crOnly, options)
@@ -70,9 +76,9 @@ async function chooseDelimiter(
   const fit = candidates.filter(
     (c) => c.width > 1 && c.agreeing > 0.5 && (c.style.delimiter !== ' ' || looksLinedUp(c)) && !isList(c),
   )
-  // A candidate that leaves out lines above loses against one that reads all lines alike.
-  const whole = fit.some((c) => c.first === 0 && c.agreeing === 1 && c.rows.length > 2)
-  const rank = (c: Candidate): number => score(c) - (whole && c.first > 0 ? GAP : 0)
+  // A candidate that skips lines above loses to one that reads all lines.
+  const isAnyComplete = fit.some((c) => c.first === 0 && c.agreeing === 1 && c.rows.length > 2)
+  const rank = (c: Candidate): number => score(c) - (isAnyComplete && c.first > 0 ? GAP : 0)
   fit.sort((a, b) => rank(b) - rank(a))
   if (fit.length > 0) return fit[0]
   const ragged = candidates.find(isRagged)
@@ -95,10 +101,10 @@ async function chooseDelimiter(
   return candidate(text, NONE, crOnly, options)
 }
 
-/** Lines whose blanks are looked at. */
+/** Number of lines whose blanks are examined. */
 const BLANK_LINES = 100
 
-/** Whether runs of blanks end at one place in most lines, as between columns that are aligned. */
+/** Returns whether blanks end at the same position in most lines, as between aligned columns. */
 function hasBlanksAtOnePlace(text: string): boolean {
   const lines = text
     .slice(0, STYLE_CHARACTERS)
@@ -115,8 +121,8 @@ function hasBlanksAtOnePlace(text: string): boolean {
 const GROUPED = /^\s*[-+]?\d{1,3}(,\d{3})+(\.\d+)?\s*$/
 
 /**
- * Whether all lines, below a name perhaps, are numbers like `100,000.00`. Where all have one comma and the parts before
- * it count up, they are two columns.
+ * Returns whether all lines, perhaps below a name, are numbers like `100,000.00`. If all have one comma and
+ * the parts before it count up, they are two columns.
  */
 function areGroupedNumbers(text: string): boolean {
   const lines = text.split(/\r\n?|\n/).filter((line) => line.trim() !== '')
@@ -129,7 +135,7 @@ function areGroupedNumbers(text: string): boolean {
   return parts[0].length === 2 && !countsUp && numbers.every((line) => /\.\d\d\s*$/.test(line))
 }
 
-/** Whether most rows have fewer cells than the header, and none has more. */
+/** Returns whether most rows have several cells, none has more than the header, and some have as many. */
 function isRagged({ style, rows, foreign }: Candidate): boolean {
   const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
   const [header, ...data] = filled
@@ -141,20 +147,23 @@ function isRagged({ style, rows, foreign }: Candidate): boolean {
     data.some((row) => row.length === header.length) &&
     data.every((row) => row.length <= header.length) &&
     data.filter((row) => row.length > 1).length * 2 > data.length &&
-    // Rows of one width after those of another are a second table.
+    // Otherwise narrower rows at the end are a second table.
     data[data.length - 1].length === header.length
   )
 }
 
-/** Delimiters of some programs, which are only taken if nothing else is one. */
+/** Delimiters of few programs, used only if no other fits. */
 const RARE = ['^', '~', ':', '\x01', '\x1f']
 
-/** Whether the cells are parts of times or addresses, which hold colons of their own. */
+/** Returns whether colons belong to times or URLs, and are not delimiters. */
 function hasTimes({ style, rows }: Candidate): boolean {
   return style.delimiter === ':' && rows.every((row) => row.length < 2 || /^\d{1,2}$|^\/\//.test(row[1]))
 }
 
-/** Score of a candidate: mainly the fraction of rows of one width, then cells without other delimiters, then columns. */
+/**
+ * Returns the score of a candidate: mainly the share of rows of one width, then cells without other
+ * delimiters, then columns.
+ */
 function score(c: Candidate): number {
   const above = c.first > 0 ? 0.05 + 0.3 * (c.first / c.rows.length) : 0
   const commas = hasDecimalCommas(c) ? 0.1 : 0
@@ -169,24 +178,24 @@ function score(c: Candidate): number {
   )
 }
 
-/** What cells cost that hold the delimiters of other candidates; and a column before the last without any cell. */
+/** Penalties: a cell that contains another candidate delimiter, and empty columns. */
 const FOREIGN = 0.4
 const GAP = 0.3
 
+/** Returns whether every other column is empty, as with a delimiter of two characters. */
 function hasGap({ rows, first, width }: Candidate): boolean {
   const table = rows.slice(first).filter((row) => row.length === width)
-  // A delimiter of two characters: every other column is empty. Other empty columns are those of the table.
   return (
     width > 2 && width % 2 === 1 && table.every((row) => row.every((cell, k) => k % 2 === 0 || cell === ''))
   )
 }
 
-/** Whether the second of two columns has no cell: the delimiter only ends the lines. */
+/** Returns whether the second of two columns is empty: the delimiter only ends the lines. */
 function isTail({ rows, width }: Candidate): boolean {
   return width === 2 && rows.every((row) => row.length < 2 || row[1].trim() === '')
 }
 
-/** Whether all commas in semicolon-separated cells are decimal commas: 1,5;2,25. */
+/** Returns whether all commas in semicolon-separated cells are decimal commas: 1,5;2,25. */
 function hasDecimalCommas({ style, rows, first }: Candidate): boolean {
   if (style.delimiter !== ';') return false
   const cells = rows
@@ -197,8 +206,8 @@ function hasDecimalCommas({ style, rows, first }: Candidate): boolean {
 }
 
 /**
- * Whether space-separated words are a table: rows of one width, with quotes, or half of the columns numbers or times.
- * Two words in each line can be one value: a date with its time, a number with its unit.
+ * Returns whether space-separated words are a table: rows of one width that are quoted, or half of whose
+ * columns are numbers or times. Two words in each line can be one value: a date and time, a number and unit.
  */
 function looksLinedUp(c: Candidate): boolean {
   const data = c.rows.slice(c.first + 1).filter((row) => row.length > 1 || row[0] !== '')
@@ -207,7 +216,7 @@ function looksLinedUp(c: Candidate): boolean {
   const isColumn = (k: number): boolean => data.every((row) => row[k] === '' || isDatum(row[k]))
   if (c.width === 2) {
     const isMoment = data.every((row) => /^\d{4}-\d{2}-\d{2}$/.test(row[0]) && /^\d{1,2}:\d{2}/.test(row[1]))
-    // One name over two words: only where the first ones number the rows.
+    // One name over two columns: only if the first column numbers the rows.
     const isNumbered = data.every((row, k) => row[0] === String(k + 1))
     const isHalfDay = data.every((row) => /^[ap]\.?m\.?$/i.test(row[1]))
     if (isMoment || isHalfDay || !(isColumn(0) || isColumn(1))) return false
@@ -218,9 +227,10 @@ function looksLinedUp(c: Candidate): boolean {
   return numeric * 2 >= c.width || (numeric > 0 && data.length >= MANY_LINES)
 }
 
-/** As many lines with the same number of words, and a number in one place, are no prose. */
+/** Minimum lines of equal word count, with one numeric column, that count as a table and not prose. */
 const MANY_LINES = 20
 
+/** Reads the first rows with one delimiter. `cut`: the last row is incomplete. */
 async function candidate(
   text: string,
   delimiter: string,
@@ -237,10 +247,10 @@ async function candidate(
   await breathe()
   if (options.quote === undefined && isTorn(text, sample.rows, style)) {
     const quoted = { ...style, quote: "'" }
-    const whole = readRows(text, quoted, options)
-    if (isWhole(whole.rows)) {
+    const requoted = readRows(text, quoted, options)
+    if (isWhole(requoted.rows)) {
       style.quote = "'"
-      sample = whole
+      sample = requoted
     }
     await breathe()
   }
@@ -248,7 +258,7 @@ async function candidate(
     const expected = commonWidth(sample.rows)
     const odd = sample.rows.some((row) => row.length !== expected && row.some((cell) => cell.length > 0))
     if (odd && expected > 1 && text.includes(style.quote)) {
-      // Rows with stray quotes are read as wide as the header, if all of them can be.
+      // Rows with stray quotes get the width of the header, if all of them can.
       const [header] = sample.rows.filter((row) => row.length > 1)
       const asHeader = header.length < expected ? readRows(text, style, options, header.length) : undefined
       sample = asHeader?.rows.every(
@@ -267,14 +277,17 @@ async function candidate(
   // The table starts at the first row that is at least `width` cells wide, even if it is wider.
   let first = rows.findIndex((row) => row.length >= width && (width > 1 || row[0] !== ''))
   if (first < 0) first = 0
-  // Lines below the last row of that width are notes.
+  // Lines below the last row of that width are notes, not rows.
   const last = rows.findLastIndex((row) => row.length === width)
   const rest = rows.slice(first, last + 1).filter((row) => row.length > 1 || row[0] !== '')
   const agreeing = rest.filter((row) => row.length === width).length / Math.max(1, rest.length)
   return { ...sample, style, rows, width, first, agreeing, trailing }
 }
 
-/** The most common number of cells of a row; of two, the larger one. A wider table may end the text. */
+/**
+ * Returns the most common number of cells of a row; of a wider table at the end, its width. Ties go to the
+ * larger.
+ */
 function commonWidth(rows: readonly string[][]): number {
   const last = lastTable(rows)
   if (last > 0) return last
@@ -293,8 +306,8 @@ function commonWidth(rows: readonly string[][]): number {
 }
 
 /**
- * The width of a table at the end, below rows of fewer cells, as lines with labels and values are: all rows from the
- * first one of that width to the last, which is a header. 0 if there is none.
+ * Returns the width of a table below narrower lines with labels and values; 0 if there is none. The table
+ * begins with a header, and all its rows have that width.
  */
 function lastTable(rows: readonly string[][]): number {
   const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
@@ -314,10 +327,10 @@ function lastTable(rows: readonly string[][]): number {
     : 0
 }
 
-/** Fewer rows say nothing about the others. */
+/** Minimum number of rows from which others can be judged. */
 const FEW_ROWS = 3
 
-/** Whether a space follows every comma or semicolon outside of quotes, in three lines or more: `a, b, c`. */
+/** Returns whether a space follows every unquoted comma or semicolon, in at least three lines: `a, b, c`. */
 function isSpaced(text: string, delimiter: string): boolean {
   if (delimiter !== ',' && delimiter !== ';') return false
   const bare = text.replace(/"(?:[^"]|"")*"/g, '""')
@@ -330,7 +343,7 @@ function isSpaced(text: string, delimiter: string): boolean {
   return lines > 2
 }
 
-/** Removes the empty cell of a first row that has one cell more than all others, if it has just one. */
+/** Removes the only empty cell of a first row that has one cell more than all others. */
 function withoutSpareName(rows: string[][]): string[][] {
   const [first, ...data] = rows
   const filled = data.filter((row) => row.length > 1 || row[0] !== '')
@@ -343,34 +356,34 @@ function withoutSpareName(rows: string[][]): string[][] {
   return [first.filter((_, k) => k !== empty[0]), ...data]
 }
 
-/** Removes trailing empty cells that all rows have except the shorter first one (the header). */
+/** Removes trailing empty cells of all rows beyond the width of the header. */
 function withoutTrailing(rows: string[][]): { rows: string[][]; trailing: number } {
   const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
   const [first, ...data] = filled
   const width = first?.length ?? 0
   const length = data[0]?.length ?? 0
-  const same = data.length > 0 && data.every((row) => row.length === length)
-  // A delimiter at the end of every row, also of the header, makes no column.
+  const isUniform = data.length > 0 && data.every((row) => row.length === length)
+  // A delimiter at the end of every row, also of the header, does not make a column.
   if (
-    same &&
+    isUniform &&
     width > 2 &&
     length === width &&
     filled.every((row) => row[width - 1] === '') &&
     first[width - 2] !== ''
   )
     return { rows: rows.map((row) => row.slice(0, width - 1)), trailing: 1 }
-  if (width < 2 || length <= width || !same) return { rows, trailing: 0 }
+  if (width < 2 || length <= width || !isUniform) return { rows, trailing: 0 }
   if (!data.every((row) => row.slice(width).every((cell) => cell === ''))) return { rows, trailing: 0 }
   return { rows: rows.map((row) => row.slice(0, width)), trailing: length - width }
 }
 
-/** Whether rows of several widths may come from line ends inside of single quotes: `1,'a⏎b',2`. */
+/** Returns whether rows differ in width perhaps because single-quoted cells hold line ends: `1,'a⏎b',2`. */
 function isTorn(text: string, rows: readonly string[][], { delimiter, quote, collapse }: Style): boolean {
   if (quote !== '"' || collapse || text.includes('"') || !text.includes(`${delimiter}'`)) return false
   return rows.some((row) => row.length !== rows[0].length)
 }
 
-/** Whether rows are a table without any odd one, in which cells have line ends. The last row may be cut off. */
+/** Returns whether rows are a uniform table in which cells contain line ends. The last row may be cut off. */
 function isWhole(rows: readonly string[][]): boolean {
   const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
   const [first] = filled
@@ -382,12 +395,12 @@ function isWhole(rows: readonly string[][]): boolean {
   )
 }
 
-/** Characters of a line whose quotes are looked at: longer ones take long. */
+/** Maximum length of a line that is searched for single quotes. */
 const MAX_LINE_CHARACTERS = 4000
 
 /**
- * The number of lines with a cell in single quotes, if every quote at the start of a cell has one at the end of a cell on
- * its line, and cells in quotes hold delimiters somewhere; 0 otherwise.
+ * Counts lines with a single-quoted cell. Returns 0 unless every opening quote is closed on its line, and
+ * some quoted cell contains the delimiter.
  */
 function quotedLines(text: string, delimiter: string): number {
   const d = delimiter.replace(/[|^$.*+?()[\]{}\\]/g, '\\$&')
@@ -404,11 +417,12 @@ function quotedLines(text: string, delimiter: string): number {
     }
     if ((line.replace(cell, '').match(opening) ?? []).length > 0) return 0
     lines++
-    hides ||= cells.some((one) => one.slice(1).includes(delimiter))
+    hides ||= cells.some((match) => match.slice(1).includes(delimiter))
   }
   return hides ? lines : 0
 }
 
+/** Detects quotes, escapes and spacing for a delimiter. */
 function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
   const d = `\\u${delimiter.charCodeAt(0).toString(16).padStart(4, '0')}`
   const start = text.slice(0, STYLE_CHARACTERS)
@@ -417,7 +431,7 @@ function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
   const doubled = count(`(?:^|${d})${blanks}"`)
   const single = doubled === 0 ? count(`(?:^|${d})'(?:[^'\\r\\n]|'')*'(?=${d}|\\r?$)`) : 0
   const singleOpened = single > 0 ? count(`(?:^|${d})'`) : 0
-  // Cells in single quotes hold apostrophes: each one that opens also closes on its line.
+  // Single-quoted cells may hold apostrophes, if every opening quote is closed on its line.
   const loose = doubled === 0 && single !== singleOpened ? quotedLines(start, delimiter) : 0
   const quote = (single > 1 && single === singleOpened) || loose > 2 ? "'" : '"'
   const backslash =
@@ -435,7 +449,10 @@ function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
   }
 }
 
-/** The cells of a row, if a delimiter ends the first line and most others; 0 if delimiters only stand between cells. */
+/**
+ * Returns the number of cells per row if a delimiter ends the first line and most others; 0 if delimiters
+ * only separate cells.
+ */
 function closedCells(text: string, delimiter: string): number {
   if (delimiter === ' ' || text.includes('"')) return 0
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')

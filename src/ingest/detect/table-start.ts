@@ -1,9 +1,10 @@
+// Finds the first row of a table, below titles, labels and comments.
 import { badData } from '../values/warnings.ts'
 import type { Candidate } from './candidate.ts'
 import { countHeaderRows, isDatum } from './header.ts'
 import { SAMPLE_ROWS } from './sample-rows.ts'
 
-/** Throws if the lines above the table look like another table, which would be lost. */
+/** Throws `bad_data` if the lines above the table look like another table, which would be lost. */
 export function refuseTwoTables(
   { rows, at }: Candidate,
   start: number,
@@ -27,7 +28,7 @@ export function refuseTwoTables(
   }
 }
 
-/** Throws if no rows are below the header, but some above it: they would be lost. */
+/** Throws `bad_data` if there are no rows below the header but some above it, which would be lost. */
 export function refuseNoRows(
   { rows, at }: Candidate,
   { start, headerRows, before }: { start: number; headerRows: number; before: number },
@@ -41,12 +42,12 @@ export function refuseNoRows(
   throw badData(
     source,
     { line: line(above) },
-    `${columns(rows[above].length)}, and no rows below line ${line(start)}, which has ${columns(rows[start].length)}: this is no table`,
+    `${columns(rows[above].length)}, and no rows below line ${line(start)}, which has ${columns(rows[start].length)}: this is not a table`,
     'Give all rows the same number of cells, or say where the table begins: --skip LINES.',
   )
 }
 
-/** Rows of one width without the columns at their end that are empty in all of them. */
+/** Removes the last columns that are empty in all rows. */
 function withoutEmptyColumns(rows: string[][]): string[][] {
   let width = rows[0].length
   while (width > 1 && rows.every((row) => row[width - 1].trim() === '')) width--
@@ -57,6 +58,7 @@ function columns(count: number): string {
   return count === 1 ? '1 column' : `${count} columns`
 }
 
+/** Returns whether a row is empty or a comment. */
 function isBlank(row: readonly string[]): boolean {
   return row.every((cell) => cell.trim() === '') || row[0].startsWith('#')
 }
@@ -64,7 +66,7 @@ function isBlank(row: readonly string[]): boolean {
 /** Maximum number of lines with labels and values (`Station,Seattle`) above a table. */
 export const MAX_LABELS = 8
 
-/** Whether lines of one width look like a table. */
+/** Returns whether lines of one width look like a table. */
 function looksLikeTable(rows: string[][]): boolean {
   const width = rows[0].length
   const [first, ...data] = rows
@@ -74,9 +76,9 @@ function looksLikeTable(rows: string[][]): boolean {
   if (rows.length < 3) return false
   const numeric = first.map((_, k) => data.every((row) => isNumeric(row[k])))
   if (width === 1) return numeric[0]
-  // Titles exported from spreadsheets: a text and empty cells.
+  // Titles from spreadsheets: a text and empty cells.
   if (rows.every((row) => row.slice(1).every((cell) => cell.trim() === ''))) return false
-  // Labels with values, also in rows that are filled up with empty cells.
+  // Labels with values, also padded with empty cells.
   if (width === 2 && rows.every((row) => /:\s*$/.test(row[0]))) return false
   const used = first.map((_, k) => rows.some((row) => row[k].trim() !== ''))
   if (rows.every((row) => row.some((cell, k) => used[k] && cell.trim() === ''))) return false
@@ -84,15 +86,15 @@ function looksLikeTable(rows: string[][]): boolean {
   return rows.length > MAX_LABELS || numeric.some(Boolean)
 }
 
-/** Index of the first row of the table, after titles, comments and blank lines. */
+/** Returns the index of the first row of the table, after titles, comments and blank lines. */
 export function findTableStart(candidate: Candidate): number {
   const { rows, width, first, quoted } = candidate
-  // The line of a logger of Campbell: its station and program.
+  // The first line of Campbell loggers names the station and program.
   if (rows.length > 1 && /^TOA(5|CI1)$/.test(rows[0][0])) return 1
   let start = skipLabels(candidate, skipTitle(candidate, first))
   // A header can have fewer cells than the data: R's write.table writes no name for the row names.
   if (width > 1 && start === first && isShortHeader(candidate, start)) start--
-  // Text in quotes is no comment.
+  // Quoted text is not a comment.
   const comment = (k: number): boolean => rows[k]?.[0].startsWith('#') === true && !quoted[k]?.first
   let after = start
   while (comment(after)) after++
@@ -111,7 +113,7 @@ function isFilledRow(row: readonly string[]): boolean {
   return row.length > 1 || row[0].trim() !== ''
 }
 
-/** Whether the line above the widest rows is their header, and not a title. */
+/** Returns whether the line above the widest rows is their header, not a title. */
 function isShortHeader({ rows, width, style }: Candidate, start: number): boolean {
   const above = rows[start - 1]
   if (!above || above[0] === '' || above[0].startsWith('#') || isSentence(rows, start - 1)) return false
@@ -126,33 +128,31 @@ function isShortHeader({ rows, width, style }: Candidate, start: number): boolea
   )
 }
 
-/** Whether a delimiter is white space, with which R writes tables by default. */
+/** Returns whether a delimiter is white space. */
 export function isBlankDelimiter(delimiter: string): boolean {
   return delimiter === ' ' || delimiter === '\t'
 }
 
 /**
- * Whether lines of several cells below one cell are a column of texts that hold the delimiter, and not a table below
- * its title: no header is below, or nothing tells it from data and the first line is one word, or all commas are
- * punctuation.
+ * Returns whether lines below a single cell are a column of texts that contain the delimiter, not a table
+ * below its title: they have no header, or only texts below a single word, or all commas are punctuation.
  */
-export function isList({ rows: all, width, first: at, style }: Candidate): boolean {
-  // Blank lines at the beginning do not count.
-  const rows = all.slice(Math.max(0, all.findIndex(isFilledRow)))
-  const first = at - (all.length - rows.length)
+export function isList({ rows: sampleRows, width, first: at, style }: Candidate): boolean {
+  const rows = sampleRows.slice(Math.max(0, sampleRows.findIndex(isFilledRow)))
+  const first = at - (sampleRows.length - rows.length)
   if (first !== 1 || rows[0].length !== 1 || isBlankDelimiter(style.delimiter)) return false
   const below = rows.slice(1).filter((row) => row.length > 1)
   if (below.length === 0 || rows[1].length === 1) return false
   if (style.delimiter === ',' && below.every((row) => row.slice(1).every((cell) => cell.startsWith(' '))))
     return true
-  // Decimal points: the commas between numbers are delimiters.
+  // Commas between numbers with decimal points are delimiters.
   if (
     style.delimiter === ',' &&
     /^\s*-?[\d.]+\s*$/.test(rows[0][0]) &&
     below.every((row) => row.every((cell) => /^\s*-?\d+\.\d+\s*$/.test(cell)))
   )
     return false
-  // Lists have different lengths, and no list of numbers has semicolons only.
+  // Lists vary in length, and lists of numbers are not separated by semicolons only.
   const isTable = below.length > 2 && rows.slice(1).every((row) => row.length === width || !isFilledRow(row))
   if (isTable && width > 2) return false
   if (isTable && /[;|]/.test(style.delimiter) && below.every((row) => row.every((cell) => isDatum(cell))))
@@ -163,11 +163,11 @@ export function isList({ rows: all, width, first: at, style }: Candidate): boole
 }
 
 /**
- * Skips titles exported from spreadsheets: one cell followed by empty ones, or a line that contains commas
- * and is separated by a blank line from a table with a header over numbers.
+ * Skips titles from spreadsheets: one cell followed by empty ones, or a sentence with commas above a table
+ * with a header over numbers. Returns the index of the next row.
  */
 function skipTitle({ rows, width }: Candidate, first: number): number {
-  // Columns that have a cell somewhere: exports of spreadsheets have empty ones at their end.
+  // Columns with any value: spreadsheets export empty columns at the end.
   const used = Array.from({ length: width }, (_, k) =>
     rows.some((row) => (row[k] ?? '').trim() !== ''),
   ).filter(Boolean).length
@@ -186,7 +186,7 @@ function skipTitle({ rows, width }: Candidate, first: number): number {
   let at = first
   while (at < rows.length && (empty(rows[at]) || title(rows[at]))) at++
   if (at > first && at + 1 < rows.length && mostly(rows[at]) && countHeaderRows(rows.slice(at)) > 0) return at
-  // Two words can be names, if no blank line follows.
+  // Two words can be column names, unless a blank line follows.
   const isTitle =
     isSentence(rows, first) &&
     (empty(rows[first + 1] ?? []) || rows[first].join(' ').trim().split(/\s+/).length > 2)
@@ -197,7 +197,7 @@ function skipTitle({ rows, width }: Candidate, first: number): number {
   const gap = rows.findIndex((row, k) => k > first && empty(row))
   if (gap > 0 && gap <= first + MAX_LABELS && !rows.slice(first, gap).some(full)) {
     const [header, ...data] = rows.slice(gap).filter((row) => !empty(row))
-    // Labels that are filled up with empty cells, a blank line, and a header over numbers or dates.
+    // Labels padded with empty cells, a blank line, and a header over numbers or dates.
     const isNamed =
       header?.length === width && new Set(header).size === width && header.every((cell) => isNameOf(cell))
     const isOver = (k: number): boolean => data.every((row) => isDatum(row[k] ?? ''))
@@ -206,7 +206,7 @@ function skipTitle({ rows, width }: Candidate, first: number): number {
   const blank = rows.findIndex((row, k) => k > first && k <= first + 3 && row.length === 1 && empty(row))
   const below = rows.slice(blank + 1)
   if (blank < 0 || below.length < 2 || !full(below[0]) || countHeaderRows(below) === 0) return first
-  // Names above a blank line, and not a title with commas.
+  // Column names above a blank line, not a title with commas.
   if (
     !isTitle &&
     blank === first + 1 &&
@@ -220,8 +220,8 @@ function skipTitle({ rows, width }: Candidate, first: number): number {
 }
 
 /**
- * Skips lines with labels and values above a table of two columns: `From,2024-01-01`, `To,2024-01-31`, `Date,Amount`.
- * A header is below, with a name over numbers or dates, and these lines are not all like its rows.
+ * Skips lines with labels and values above a table of two columns: `From,2024-01-01`, `To,2024-01-31`,
+ * `Date,Amount`. Requires a header below, over numbers or dates, and lines unlike its rows.
  */
 function skipLabels({ rows, width }: Candidate, first: number): number {
   if (width !== 2) return first
@@ -233,7 +233,7 @@ function skipLabels({ rows, width }: Candidate, first: number): number {
     const below = data.filter((row) => row.length > 1)
     if (!named || below.length < 2 || k < first + 2) continue
     const isData = (row: string[]): boolean => row.every((cell) => isDatum(cell))
-    // A name over values is a header of its own.
+    // A name over values is already a header.
     if (!rows.slice(first, k).every((row) => isDatum(row[1]) || /:\s*$/.test(row[0]))) return first
     if (
       below.every(isData) &&
@@ -245,17 +245,18 @@ function skipLabels({ rows, width }: Candidate, first: number): number {
   return first
 }
 
+/** Returns whether a cell can be a column name. */
 function isNameOf(cell: string): boolean {
   return /\p{L}/u.test(cell) && !isDatum(cell)
 }
 
-/** Whether the first row is a header with a name over a column of numbers. */
+/** Returns whether the first row is a header with a name over a column of numbers. */
 function headsNumbers([header, ...data]: readonly string[][]): boolean {
   if (!header || data.length === 0 || countHeaderRows([header, ...data]) === 0) return false
   return header.some((name, k) => !isNumeric(name) && data.every((row) => /^-?[\d.]+$/.test(row[k] ?? '')))
 }
 
-/** Whether a row is a text with commas: only it has spaces after its delimiters. */
+/** Returns whether a row is a sentence with commas: only it has spaces after its delimiters. */
 function isSentence(rows: readonly string[][], first: number): boolean {
   const spaced = (row: readonly string[]): boolean =>
     row.length > 1 && row.slice(1).some((cell) => cell.startsWith(' '))

@@ -1,3 +1,4 @@
+// WebAssembly kernel that parses plain rows of delimited text; its source is rows.as.ts.
 import { WasmModule } from '../../contract/wasm.ts'
 
 /** Exports of rows.as.ts. */
@@ -28,7 +29,7 @@ interface Exports {
   times: { value: number }
 }
 
-/** The places in memory that rows.as.ts names. */
+/** Memory layout, as in rows.as.ts. */
 const HEADER = 64
 const HEADER_BYTES = 64
 const NULLS = 128
@@ -37,7 +38,7 @@ const MAX_NULLS = 16
 const KEYS = 640
 const MAX_KEYS = 64
 const TENS = 1024
-/** Digits of the longest number that a kernel reads. */
+/** Maximum length of a number that a kernel reads. */
 const MAX_NUMBER_DIGITS = 32
 const TEXT = 4096
 const TEXT_BYTES = 1024 * 1024 + 64
@@ -48,33 +49,39 @@ const LINES = ENDS + CELLS * 4
 export const OUT = LINES + CELLS * 4
 const OUT_BYTES = TEXT_BYTES * 6 + CELLS * 8 + 64
 
-/** Kernels that are kept for the next file, and kernels at once: each has 8 MB of memory, used as needed. */
+/**
+ * Maximum number of idle kernels that are reused, and of kernels at once. Each has 8 MB of memory, used as
+ * needed.
+ */
 const KEPT_KERNELS = 2
 const MAX_KERNELS = 32
 
-/** What tables of one dialect have in common. Characters are bytes; −1 for none. */
+/** Settings of the rows of a table. Characters are bytes; −1 for none. */
 export interface KernelSettings {
   width: number
   delimiter: number
   quote: number
   comment: number
-  /** The first name of a header whose repetitions are not data. */
+  /** First name of the header. Rows that repeat it may not be data. */
   firstName: Buffer | undefined
-  /** Texts that mean a missing value. */
+  /** Markers of missing values. */
   nulls: readonly Buffer[]
-  /** Columns whose cells decide where slices end; all if not given. */
+  /** Positions of the columns whose cells decide where slices end; default: all. */
   keys?: readonly number[]
 }
 
 const module = new WasmModule<Exports>('rows.wasm')
 const idle: Kernel[] = []
-/** Any kernel, for what needs its memory within a call only. */
+/** Some kernel, for calls that use its memory only temporarily. */
 let latest: Kernel | undefined
 let inUse = 0
 
-/** Finds cells and builds column text of plain rows, 16 bytes at a time. Its memory holds the text and the cells. */
+/**
+ * Finds cells and builds column JSON of plain rows, 16 bytes at a time. Its memory holds the text and the
+ * cells.
+ */
 export class Kernel {
-  /** Where text is put, from offset 0. `bytes` is all of the memory: the offsets of cells count from its start. */
+  /** Buffer for the text. `bytes` is all of the memory: the offsets of cells count from its start. */
   readonly text: Buffer
   readonly bytes: Buffer
   /** Cells and lines, as in `Tokenizer`. */
@@ -96,10 +103,15 @@ export class Kernel {
     latest = this
   }
 
-  /** Which files are read with a kernel: it is loaded for those that are worth it. Tests compare. */
+  /**
+   * Files for which kernels are used. By default, only large ones are worth loading it. Tests compare all.
+   */
   static use: 'never' | 'large' | 'always' = 'large'
 
-  /** A kernel for a file, until `release`; undefined if it is read without, as where there is no WebAssembly. */
+  /**
+   * Returns a kernel for a file, until `release`; undefined if the file is read without, or WebAssembly is
+   * missing.
+   */
   static acquire(isLarge: boolean): Kernel | undefined {
     if (inUse >= MAX_KERNELS || Kernel.use === 'never' || (Kernel.use === 'large' && !isLarge))
       return undefined
@@ -118,7 +130,7 @@ export class Kernel {
     if (idle.length < KEPT_KERNELS) idle.push(this)
   }
 
-  /** Sets what the rows of a table have in common. Returns whether they can be read. */
+  /** Sets the settings of a table. Returns whether its rows can be read. */
   configure({ width, delimiter, quote, comment, firstName, nulls, keys = [] }: KernelSettings): boolean {
     if (width > CELLS || nulls.length > MAX_NULLS || nulls.some((text) => text.length >= NULL_BYTES))
       return false
@@ -131,7 +143,7 @@ export class Kernel {
       this.bytes[at] = text.length
       text.copy(this.bytes, at + 1)
     }
-    // The byte 255 is in no UTF-8.
+    // UTF-8 never contains byte 255.
     this.exports.configure(
       width,
       delimiter,
@@ -144,8 +156,8 @@ export class Kernel {
   }
 
   /**
-   * Finds whole plain rows in text[from, to). Returns their number, the line after them, the offset of the first row
-   * that was not found, and whether that row is not plain.
+   * Finds complete plain rows in text[from, to), at most `most`. Returns their number, the line after them,
+   * the offset of the next row, and whether that row is not plain.
    */
   rows(
     from: number,
@@ -159,25 +171,26 @@ export class Kernel {
   }
 
   /**
-   * Builds the text of cells `column` of rows [from, to), each value with a comma after it, up to the first cell that is
-   * not plain. Returns the end of the text, which starts at `bytes[OUT]` and is valid until the next call; sets `stop`,
-   * the row of that cell; `numbers`, how many there are before it; and `bounds`.
+   * Writes the JSON of cells `column` of rows [from, to), each followed by a comma, up to the first cell that
+   * is not plain. Returns the end of the JSON, which starts at `bytes[OUT]` and is valid until the next call.
+   * Sets `stop`, the row of that cell, `numbers`, the number of numbers before it, and `bounds`.
    */
   column(column: number, from: number, to: number, numeric: boolean): number {
     return this.exports.column(column, from, to, numeric)
   }
 
   /**
-   * Passes days and times in ISO 8601 and nulls in the text of a column that was just built, up to `end`. Returns the offset
-   * of the first other value; sets `stop`, how many were passed, and `numbers` and `times`, the days and times among them.
+   * Scans ISO 8601 days and times and nulls in the JSON that `writeColumn` has just written, up to `end`.
+   * Returns the offset of the first other value. Sets `stop`, the number of values, and `numbers` and
+   * `times`, the numbers of days and times.
    */
   moments(end: number): number {
     return this.exports.moments(OUT, end)
   }
 
   /**
-   * The first of plain rows [from, to) after which slices end whose size is `before` (see values/slice-ends.ts); −1 if
-   * there is none. Sets `size`, their size after the last row.
+   * Returns the first of plain rows [from, to) after which slices end; −1 if there is none. `before`: weight
+   * of the rows since the last end (see values/slice-ends.ts). Sets `size`, the weight after the last row.
    */
   cut(from: number, to: number, before: number): number {
     return this.exports.cut(from, to, before)
@@ -187,7 +200,10 @@ export class Kernel {
     return this.exports.size.value
   }
 
-  /** Rows of the lowest and the highest value that `column` has passed (−1: there is none), and how many are missing. */
+  /**
+   * Returns the rows of the lowest and highest values that `writeColumn` has passed (−1: none), and the
+   * number of nulls.
+   */
   get bounds(): { lowest: number; highest: number; missing: number } {
     const { lowest, highest, missing } = this.exports
     return { lowest: lowest.value, highest: highest.value, missing: missing.value }
@@ -205,7 +221,7 @@ export class Kernel {
     return this.exports.times.value
   }
 
-  /** The number of line feeds in bytes. */
+  /** Counts the line feeds in bytes. */
   newlines(bytes: Uint8Array): number {
     let count = 0
     for (let at = 0; at < bytes.length; at += TEXT_BYTES) {
@@ -217,7 +233,7 @@ export class Kernel {
   }
 }
 
-/** The number of line feeds in bytes. */
+/** Counts the line feeds in bytes. */
 export function newlinesIn(bytes: Uint8Array): number {
   if (latest) return latest.newlines(bytes)
   let count = 0

@@ -1,10 +1,10 @@
 /**
- * AssemblyScript, compiled to WebAssembly by esbuild.config.js: finds rows and cells and builds column text, 16 bytes
- * at a time, for plain rows and cells only. `tokenize` stops before the first row that is not plain, `column` before
- * the first such cell. The TypeScript code (tokenizer.ts, column.ts) reads those, and so all rules are there.
+ * AssemblyScript, compiled to WebAssembly by esbuild.config.js: finds plain rows and cells and builds column
+ * JSON, 16 bytes at a time. `tokenize` stops before the first row that is not plain, `column` before the
+ * first such cell. The TypeScript code (tokenizer.ts, column.ts) reads those, so it implements all rules.
  */
 
-/** Memory: what `configure` reads, the text, the cells, and the text of one column of one batch. */
+/** Memory layout: input of `configure`, the text, the cells, and the JSON of one column of one batch. */
 export const HEADER: i32 = 64
 export const HEADER_BYTES: i32 = 64
 export const NULLS: i32 = 128
@@ -17,7 +17,7 @@ export const STARTS: i32 = TEXT + TEXT_BYTES + 128
 export const ENDS: i32 = STARTS + CELLS * 4
 export const LINES: i32 = ENDS + CELLS * 4
 export const OUT: i32 = LINES + CELLS * 4
-/** Every byte may become six; an empty cell becomes a blank, `null` and a comma. */
+/** A byte may become six; an empty cell becomes a space, `null` and a comma. */
 export const OUT_BYTES: i32 = TEXT_BYTES * 6 + CELLS * 8 + 64
 
 const LF: i32 = 0x0a
@@ -38,20 +38,20 @@ const NULL_TEXT: i32 = 0x6c6c756e
 const QUOTED: i32 = 1
 const ESCAPED: i32 = 2
 
-/** Results of the last call: rows found; the line after them; whether a row that is not plain follows. */
+/** Results of `tokenize`: number of rows, line after them, and whether the next row is not plain. */
 export let rows: i32 = 0
 export let line: i32 = 0
 export let odd: i32 = 0
 /**
- * Results of `column`: the row it stopped at, and the numbers before it; rows of the lowest and the highest value (−1: there
- * is none), and how many are missing. Of two numbers that differ beyond 15 digits, either may be the lowest.
+ * Results of `column`: row at which it stopped, number of numbers before it, rows of the lowest and highest
+ * values (−1: none), and number of nulls. If numbers differ only beyond 15 digits, any may be the lowest.
  */
 export let stop: i32 = 0
 export let numbers: i32 = 0
 export let lowest: i32 = 0
 export let highest: i32 = 0
 export let missing: i32 = 0
-/** A result of `moments`. */
+/** Result of `moments`: number of times. */
 export let times: i32 = 0
 
 let width: i32 = 0
@@ -60,13 +60,13 @@ let quote: i32 = 0
 let comment: i32 = -1
 let headerLength: i32 = -1
 let nulls: i32 = 0
-/** Bit n: a text that means a missing value has n bytes. */
+/** Bit n: a marker of missing values has n bytes. */
 let nullLengths: u32 = 0
 
 /**
- * Sets what the calls after it have in common. A quote or comment of 255 or more is none. The first name of the header
- * is at HEADER, `header` bytes long (−1: rows are not compared with it). Text k that means a missing value is at
- * NULLS + k * NULL_BYTES: its length and its bytes.
+ * Sets the settings of a table. A quote or comment of 255 or more means none. HEADER holds the first name of
+ * the header, `header` bytes long (−1: headers are not compared). NULLS + k * NULL_BYTES holds marker k of
+ * missing values: its length and its bytes.
  */
 export function configure(
   columns: i32,
@@ -90,7 +90,7 @@ function mask(v: v128): u64 {
   return <u64>(<u32>i8x16.bitmask(v))
 }
 
-/** The number of line feeds in [from, to). */
+/** Counts the line feeds in [from, to). */
 export function newlines(from: i32, to: i32): i32 {
   const lf = i8x16.splat(<i8>LF)
   let count = 0
@@ -100,7 +100,7 @@ export function newlines(from: i32, to: i32): i32 {
   return count
 }
 
-/** Whether [start, end) is the first name of the header. */
+/** Returns whether [start, end) is the first name of the header. */
 function isFirstName(start: i32, end: i32): bool {
   const length = end - start
   if (length != headerLength) return false
@@ -109,7 +109,7 @@ function isFirstName(start: i32, end: i32): bool {
   return true
 }
 
-/** Whether the cells at byte offset `first` of the arrays are all empty, and none is quoted. */
+/** Returns whether the row at byte offset `first` of the arrays has only empty, unquoted cells. */
 function isEmpty(first: i32): bool {
   for (let k = first; k < first + (width << 2); k += 4)
     if (load<i32>(ENDS + k) != load<i32>(STARTS + k) << 2) return false
@@ -117,19 +117,19 @@ function isEmpty(first: i32): bool {
 }
 
 /**
- * Finds whole plain rows in [from, to), at most `maxRows`: as many cells as there are columns; quotes only around cells,
- * and doubled inside. Fills the cells and lines. Returns the offset of the first row not found.
+ * Finds complete plain rows in [from, to), at most `maxRows`: with one cell per column, and quotes only
+ * around cells, doubled inside. Fills the cells and lines. Returns the offset of the next row.
  */
 export function tokenize(from: i32, to: i32, maxRows: i32, firstLine: i32): i32 {
   const vd = i8x16.splat(<i8>delimiter)
   const vl = i8x16.splat(<i8>LF)
   const vq = i8x16.splat(<i8>quote)
-  /** Start of the row and of the cell that is being read. */
+  /** Start of the current row and cell. */
   let row = from
   let start = from
   let cell = 0
   let n = 0
-  /** Byte offset in the arrays of the next cell, and of the row's first. */
+  /** Byte offsets in the arrays of the next cell, and of the first cell of the row. */
   let at = 0
   let first = 0
   let rowLine = firstLine
@@ -157,7 +157,7 @@ export function tokenize(from: i32, to: i32, maxRows: i32, firstLine: i32): i32 
     let misplaced: u64 = 0
     if (v128.any_true(v128.or(v128.or(qa, qb), v128.or(qc, qd)))) {
       const quotes = mask(qa) | (mask(qb) << 16) | (mask(qc) << 32) | (mask(qd) << 48)
-      // Bit k: whether the number of quotes up to byte k is odd.
+      // Bit k: the number of quotes up to byte k is odd.
       let within = quotes
       within ^= within << 1
       within ^= within << 2
@@ -168,7 +168,7 @@ export function tokenize(from: i32, to: i32, maxRows: i32, firstLine: i32): i32 
       within ^= inside
       const closing = quotes & ~within
       ends &= ~within
-      // A quote opens at the start of a cell, or after one that closed.
+      // A quote can open at the start of a cell, or after a closing quote.
       const may = ((ends | closing) << 1) | before
       misplaced = quotes & within & ~may
       before = (ends | closing) >>> 63
@@ -183,7 +183,7 @@ export function tokenize(from: i32, to: i32, maxRows: i32, firstLine: i32): i32 
       ends &= valid
       misplaced &= valid
     }
-    // What follows a misplaced quote may be inside quotes or not.
+    // Bytes after a misplaced quote may or may not be quoted.
     if (misplaced) ends &= (misplaced & (0 - misplaced)) - 1
     while (ends) {
       const p = base + <i32>ctz(ends)
@@ -221,7 +221,7 @@ export function tokenize(from: i32, to: i32, maxRows: i32, firstLine: i32): i32 
       if (!isLast) continue
       const firstStart = load<i32>(STARTS + first)
       const firstEnd = load<i32>(ENDS + first) >> 2
-      // Rows that rules are about: comments, blank lines, empty rows, repeated headers.
+      // Left to the tokenizer: comments, blank lines, empty rows, repeated headers.
       if (
         <i32>load<u8>(row) == comment ||
         (firstStart == firstEnd && isEmpty(first)) ||
@@ -252,7 +252,7 @@ export function tokenize(from: i32, to: i32, maxRows: i32, firstLine: i32): i32 
   return row
 }
 
-/** Bits of the bytes that JSON escapes. */
+/** Returns the bits of the bytes that JSON escapes. */
 function special(v: v128): i32 {
   return i8x16.bitmask(
     v128.or(
@@ -266,16 +266,16 @@ function hex(digit: i32): i32 {
   return digit < 10 ? 0x30 + digit : 0x57 + digit
 }
 
-/** Writes [from, to) with JSON escapes; doubled quotes become one if `doubled`. Returns the end of what it wrote. */
+/** Writes [from, to) with JSON escapes. With `doubled`, undoubles quotes. Returns the end of the output. */
 function escaped(from: i32, to: i32, doubled: bool, target: i32): i32 {
   let out = target
   let i = from
   while (i < to) {
     const v = v128.load(i)
-    let found = special(v)
-    if (doubled && quote != DOUBLE_QUOTE) found |= i8x16.bitmask(i8x16.eq(v, i8x16.splat(<i8>quote)))
+    let matches = special(v)
+    if (doubled && quote != DOUBLE_QUOTE) matches |= i8x16.bitmask(i8x16.eq(v, i8x16.splat(<i8>quote)))
     v128.store(out, v)
-    const n = found ? <i32>ctz(found) : 16
+    const n = matches ? <i32>ctz(matches) : 16
     if (i + n >= to) {
       out += to - i
       break
@@ -306,7 +306,7 @@ function escaped(from: i32, to: i32, doubled: bool, target: i32): i32 {
   return out
 }
 
-/** Whether the cell is one of the texts that mean a missing value. */
+/** Returns whether a cell is a marker of a missing value. */
 function isNull(start: i32, length: i32): bool {
   for (let k = 0; k < nulls; k++) {
     const text = NULLS + k * NULL_BYTES
@@ -322,46 +322,46 @@ function mayBeNull(length: i32): bool {
   return length < NULL_BYTES && ((nullLengths >>> length) & 1) == 1
 }
 
-/** Whether the bytes are digits, with one point among them and perhaps a minus sign. Up to 32. */
+/** Returns whether up to 32 bytes are digits with one point and an optional minus sign. */
 function isLongDecimal(start: i32, length: i32): bool {
   const zero = i8x16.splat(<i8>ZERO)
   const ten = i8x16.splat(10)
   const digits =
     i8x16.bitmask(i8x16.lt_u(i8x16.sub(v128.load(start), zero), ten)) |
     (i8x16.bitmask(i8x16.lt_u(i8x16.sub(v128.load(start, 16), zero), ten)) << 16)
-  let others = <u32>~digits
-  if (length < 32) others &= ((<u32>1) << length) - 1
+  let nonDigits = <u32>~digits
+  if (length < 32) nonDigits &= ((<u32>1) << length) - 1
   const sign = <i32>(<i32>load<u8>(start) == MINUS)
-  if (sign) others &= ~1
-  if (others == 0 || (others & (others - 1)) != 0) return false
-  return isPointAt(start, length, sign, <i32>ctz(others))
+  if (sign) nonDigits &= ~1
+  if (nonDigits == 0 || (nonDigits & (nonDigits - 1)) != 0) return false
+  return isPointAt(start, length, sign, <i32>ctz(nonDigits))
 }
 
-/** Whether a point is at `at`, between digits, without zeros before the number. */
+/** Returns whether byte `at` is a point between digits, and the number has no leading zero. */
 function isPointAt(start: i32, length: i32, sign: i32, at: i32): bool {
   if (at == sign || at == length - 1 || <i32>load<u8>(start + at) != POINT) return false
   return <i32>load<u8>(start + sign) != ZERO || at == sign + 1
 }
 
-/** Whether 1 to 16 bytes, which are in `v`, are a number: at most 15 digits, or digits with a point. */
+/** Returns whether the 1 to 16 bytes in `v` are a number: at most 15 digits, or digits with a point. */
 function isShortNumber(v: v128, start: i32, length: i32): bool {
   const digits = i8x16.bitmask(i8x16.lt_u(i8x16.sub(v, i8x16.splat(<i8>ZERO)), i8x16.splat(10)))
-  let others = ((1 << length) - 1) & ~digits
+  let nonDigits = ((1 << length) - 1) & ~digits
   const sign = <i32>(<i32>load<u8>(start) == MINUS)
   if (sign) {
-    others &= ~1
+    nonDigits &= ~1
     if (length == 1) return false
   }
-  if (others == 0) {
+  if (nonDigits == 0) {
     if (length - sign > 15) return false
     return <i32>load<u8>(start + sign) != ZERO || length == sign + 1
   }
-  return (others & (others - 1)) == 0 && isPointAt(start, length, sign, <i32>ctz(others))
+  return (nonDigits & (nonDigits - 1)) == 0 && isPointAt(start, length, sign, <i32>ctz(nonDigits))
 }
 
 /**
- * Writes the values of cells `index` of rows [from, to), each with a comma after it, to OUT. Returns the end of the
- * text. `stop` is the row of the first cell that is not plain, or `to`.
+ * Writes the values of cells `index` of rows [from, to), each followed by a comma, to OUT. Returns the end of
+ * the output. Sets `stop` to the row of the first cell that is not plain, or `to`.
  */
 export function column(index: i32, from: i32, to: i32, numeric: bool): i32 {
   return numeric ? numberColumn(index, from, to) : textColumn(index, from, to)
@@ -378,7 +378,7 @@ function numberColumn(index: i32, from: i32, to: i32): i32 {
   let highAt = -1
   let low: f64 = Infinity
   let high: f64 = -Infinity
-  /** Texts of up to 8 digits are compared as they are, while each has its point at the same place from the end. */
+  /** Distance of the point from the end, if all texts so far share it and have up to 8 bytes; else −1. */
   let place = -1
   let lowKey: u64 = 0
   let highKey: u64 = 0
@@ -488,7 +488,7 @@ function textColumn(index: i32, from: i32, to: i32): i32 {
       absent++
       continue
     } else {
-      // A text that a spreadsheet protects: ="007".
+      // Spreadsheets protect text as a formula: ="007".
       if (<i32>load<u8>(start) == EQUALS && length >= 3 && <i32>load<u8>(end - 1) == DOUBLE_QUOTE) break
       store<u8>(out++, DOUBLE_QUOTE)
       const doubled = (packed & ESCAPED) != 0
@@ -496,9 +496,9 @@ function textColumn(index: i32, from: i32, to: i32): i32 {
         const v = v128.load(i)
         const left = end - i
         const valid: i32 = left >= 16 ? 0xffff : (1 << left) - 1
-        let found = special(v)
-        if (doubled && quote != DOUBLE_QUOTE) found |= i8x16.bitmask(i8x16.eq(v, i8x16.splat(<i8>quote)))
-        if (found & valid) {
+        let matches = special(v)
+        if (doubled && quote != DOUBLE_QUOTE) matches |= i8x16.bitmask(i8x16.eq(v, i8x16.splat(<i8>quote)))
+        if (matches & valid) {
           out = escaped(i, end, doubled, out)
           break
         }
@@ -508,19 +508,19 @@ function textColumn(index: i32, from: i32, to: i32): i32 {
       store<u16>(out, 0x2c22)
       out += 2
     }
-    // The first 16 bytes, as two numbers whose order is theirs.
+    // The first 16 bytes, as two numbers with the same order.
     let head = v128.load(start)
     if (length < 16) head = v128.and(head, i8x16.lt_u(PLACES, i8x16.splat(<i8>length)))
     head = i8x16.swizzle(head, REVERSED)
     const first = <u64>i64x2.extract_lane(head, 0)
     const second = <u64>i64x2.extract_lane(head, 1)
-    const known = packed & ESCAPED ? certain(first) : u64.MAX_VALUE
+    const certainBits = packed & ESCAPED ? certain(first) : u64.MAX_VALUE
     if (lowAt < 0) {
       low = high = start
       lowEnd = highEnd = end
       lowFirst = highFirst = first
       lowSecond = highSecond = second
-      lowCertain = highCertain = known
+      lowCertain = highCertain = certainBits
       lowFlags = highFlags = packed
       lowAt = highAt = r
       continue
@@ -541,8 +541,8 @@ function textColumn(index: i32, from: i32, to: i32): i32 {
             ? second > highSecond
             : isBefore(high, highEnd, start, end)
     } else {
-      const toLow = known & lowCertain
-      const toHigh = known & highCertain
+      const toLow = certainBits & lowCertain
+      const toHigh = certainBits & highCertain
       isLower = (first & toLow) < (lowFirst & toLow)
       isHigher = (first & toHigh) > (highFirst & toHigh)
       if ((first & toLow) == (lowFirst & toLow)) isLower = isBeforeUnquoted(start, end, low, lowEnd)
@@ -553,7 +553,7 @@ function textColumn(index: i32, from: i32, to: i32): i32 {
       lowEnd = end
       lowFirst = first
       lowSecond = second
-      lowCertain = known
+      lowCertain = certainBits
       lowFlags = packed
       lowAt = r
     }
@@ -562,7 +562,7 @@ function textColumn(index: i32, from: i32, to: i32): i32 {
       highEnd = end
       highFirst = first
       highSecond = second
-      highCertain = known
+      highCertain = certainBits
       highFlags = packed
       highAt = r
     }
@@ -576,16 +576,16 @@ function textColumn(index: i32, from: i32, to: i32): i32 {
 }
 
 /**
- * Passes days (`"2024-01-31",`), times in seconds (`"2024-01-31T09:30:00",`, also with a space) and nulls (`null,`) in bytes
- * [from, to), which end with a comma. Returns the offset of the first other value, or `to`; sets `stop`, the values passed,
- * and `numbers` and `times`, the days and times among them.
+ * Scans days (`"2024-01-31",`), times in seconds (`"2024-01-31T09:30:00",`, also with a space) and nulls
+ * (`null,`) in bytes [from, to), which end with a comma. Returns the offset of the first other value, or
+ * `to`. Sets `stop`, the number of values, and `numbers` and `times`, the numbers of days and times.
  */
 export function moments(from: i32, to: i32): i32 {
   const zero = i8x16.splat(<i8>ZERO)
   const ten = i8x16.splat(10)
   let i = from
   let passed = 0
-  let found = 0
+  let days = 0
   times = 0
   while (i < to) {
     if (load<i32>(i) == NULL_TEXT) {
@@ -595,12 +595,12 @@ export function moments(from: i32, to: i32): i32 {
     }
     const v = v128.load(i)
     const digit = i8x16.bitmask(i8x16.lt_u(i8x16.sub(v, zero), ten))
-    const other = i8x16.bitmask(
+    const punctuation = i8x16.bitmask(
       i8x16.eq(v, i8x16(0x22, 0, 0, 0, 0, 0x2d, 0, 0, 0x2d, 0, 0, 0x22, 0x2c, 0, 0, 0)),
     )
-    // The digits of year, month and day; the quote and hyphens around them.
-    if ((digit & 0x6de) != 0x6de || (other & 0x121) != 0x121) break
-    const isDay = (other & 0x1800) == 0x1800
+    // Digits of year, month and day; quote and hyphens around them.
+    if ((digit & 0x6de) != 0x6de || (punctuation & 0x121) != 0x121) break
+    const isDay = (punctuation & 0x1800) == 0x1800
     if (!isDay) {
       const c = <i32>load<u8>(i, 11)
       if (c != LETTER_T && c != BLANK) break
@@ -617,21 +617,21 @@ export function moments(from: i32, to: i32): i32 {
     const day = (<i32>load<u8>(i, 9) - ZERO) * 10 + <i32>load<u8>(i, 10) - ZERO
     if (month < 1 || month > 12 || day < 1 || load<i32>(i, 1) == NO_YEAR) break
     if (day > 28) {
-      // 31 days have the months of the bits.
+      // Bits of 0x15aa: months with 31 days.
       if (day > 31 || (day == 31 && ((0x15aa >> month) & 1) == 0) || (month == 2 && day > 29)) break
       if (month == 2 && !isLeap(i + 1)) break
     }
     passed++
     if (isDay) {
       i += 13
-      found++
+      days++
     } else {
       i += 22
       times++
     }
   }
   stop = passed
-  numbers = found
+  numbers = days
   return i
 }
 
@@ -644,7 +644,9 @@ function isLeap(at: i32): bool {
   return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
 }
 
-/** Where slices end: the columns of the key, or all, and the rows before (docs/adr/0024). As in values/slice-ends.ts. */
+/**
+ * Positions of the key columns, which decide where slices end (docs/adr/0024). As in values/slice-ends.ts.
+ */
 export const KEYS: i32 = 640
 export const MAX_KEYS: i32 = 64
 const UNITS: i32 = 1024
@@ -659,12 +661,12 @@ const PRIME_1: i32 = <i32>0x9e3779b1
 const PRIME_2: i32 = <i32>0x85ebca77
 const PRIME_3: i32 = <i32>0xc2b2ae3d
 
-/** A result of `cut`: the size of the slices after the last row that was passed. */
+/** Result of `cut`: weight of the rows since the last end of a slice. */
 export let size: i32 = 0
 
 let keys: i32 = 0
 
-/** Sets how many columns of the key are at KEYS; 0: all columns count. */
+/** Sets the number of key columns at KEYS; 0: all columns count. */
 export function keyed(count: i32): void {
   keys = count
 }
@@ -672,7 +674,7 @@ export function keyed(count: i32): void {
 function withCell(hash: i32, column: i32): i32 {
   const start = load<i32>(STARTS + column)
   const length = (load<i32>(ENDS + column) >> 2) - start
-  // The last 8 bytes and the length.
+  // Hashes the last 8 bytes and the length.
   let word: u64 = 0
   if (length > 0) {
     word = load<u64>(start + length - 8)
@@ -695,7 +697,10 @@ function hashOf(first: i32): u32 {
   return <u32>hash
 }
 
-/** The first of rows [from, to) after which slices end that have the size `before`; −1 if there is none. */
+/**
+ * Returns the first of rows [from, to) after which slices end; −1 if there is none. `before`: weight of the
+ * rows since the last end.
+ */
 export function cut(from: i32, to: i32, before: i32): i32 {
   const step = width << 2
   let first = from * step
@@ -714,20 +719,22 @@ export function cut(from: i32, to: i32, before: i32): i32 {
   return -1
 }
 
-/** Powers of ten, which are put there. */
+/** Powers of ten, written by the caller. */
 export const TENS: i32 = 1024
-/** Digits that numbers are compared by. */
+/** Maximum number of digits by which numbers are compared. */
 const MAX_DIGITS: i32 = 18
 
-/** The place of the point in two short numbers; −1 if it differs, or if one is long. */
-function commonPlace(one: i32, other: i32): i32 {
-  if ((load<i32>(ENDS + one) >> 2) - load<i32>(STARTS + one) > 8) return -1
-  if ((load<i32>(ENDS + other) >> 2) - load<i32>(STARTS + other) > 8) return -1
-  const place = placeOfPoint(one)
-  return place == placeOfPoint(other) ? place : -1
+/**
+ * Returns the position of the point in two short numbers, from the end; −1 if it differs, or if one is long.
+ */
+function commonPlace(first: i32, second: i32): i32 {
+  if ((load<i32>(ENDS + first) >> 2) - load<i32>(STARTS + first) > 8) return -1
+  if ((load<i32>(ENDS + second) >> 2) - load<i32>(STARTS + second) > 8) return -1
+  const place = placeOfPoint(first)
+  return place == placeOfPoint(second) ? place : -1
 }
 
-/** How far from the end of a number its point is; 0 if it has none. */
+/** Returns the distance of the point from the end of a number; 0 if it has none. */
 function placeOfPoint(cell: i32): i32 {
   const start = load<i32>(STARTS + cell)
   const end = load<i32>(ENDS + cell) >> 2
@@ -735,7 +742,7 @@ function placeOfPoint(cell: i32): i32 {
   return 0
 }
 
-/** The bytes of a cell of up to 8 as a number whose order is theirs, aligned at the end. */
+/** Returns the bytes of a cell of up to 8 bytes as a number with the same order, aligned at the end. */
 function keyOf(cell: i32): u64 {
   const start = load<i32>(STARTS + cell)
   const length = (load<i32>(ENDS + cell) >> 2) - start
@@ -753,13 +760,13 @@ function hasNoPoint(v: u64): bool {
   return ((x - 0x0101010101010101) & ~x & 0x8080808080808080) == 0
 }
 
-function bswap(given: u64): u64 {
-  let v = ((given & 0x00ff00ff00ff00ff) << 8) | ((given >>> 8) & 0x00ff00ff00ff00ff)
+function bswap(word: u64): u64 {
+  let v = ((word & 0x00ff00ff00ff00ff) << 8) | ((word >>> 8) & 0x00ff00ff00ff00ff)
   v = ((v & 0x0000ffff0000ffff) << 16) | ((v >>> 16) & 0x0000ffff0000ffff)
   return (v << 32) | (v >>> 32)
 }
 
-/** The value of plain digits, perhaps with a minus sign and a point. */
+/** Returns the value of plain digits, with an optional minus sign and point. */
 function numberAt(start: i32, length: i32): f64 {
   const sign = <i32>(<i32>load<u8>(start) == MINUS)
   let whole: i64 = 0
@@ -780,7 +787,7 @@ function numberAt(start: i32, length: i32): f64 {
   return sign ? -value : value
 }
 
-/** The first 8 bytes of [i, end), which can be compared as a number. */
+/** Loads the first 8 bytes of [i, end) as a big-endian u64, padded with zeros. */
 function prefix(i: i32, end: i32): u64 {
   const length = end - i
   if (length <= 0) return 0
@@ -789,7 +796,7 @@ function prefix(i: i32, end: i32): u64 {
   return bswap(v)
 }
 
-/** Whether text [a, b) comes before [c, d), of which the first 16 bytes are the same. */
+/** Returns whether text [a, b) sorts before [c, d), if their first 16 bytes are equal. */
 function isBefore(a: i32, b: i32, c: i32, d: i32): bool {
   let i = a + 16
   let k = c + 16
@@ -801,7 +808,7 @@ function isBefore(a: i32, b: i32, c: i32, d: i32): bool {
   return b - a < d - c
 }
 
-/** The same of any texts in which doubled quotes are one. */
+/** Returns whether text [a, b) sorts before [c, d). Doubled quotes count as one. */
 function isBeforeUnquoted(a: i32, b: i32, c: i32, d: i32): bool {
   let i = a
   let k = c
@@ -817,7 +824,10 @@ function isBeforeUnquoted(a: i32, b: i32, c: i32, d: i32): bool {
   return i == b && k < d
 }
 
-/** The bytes of a prefix that are those of the text, if quotes are doubled in it: up to the first quote. */
+/**
+ * Returns a mask of the bytes of a prefix up to the first quote: bytes after it may belong to a doubled
+ * quote.
+ */
 function certain(first: u64): u64 {
   for (let shift = 56; shift >= 0; shift -= 8)
     if (<i32>((first >>> <u64>shift) & 0xff) == quote)

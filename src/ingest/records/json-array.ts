@@ -1,3 +1,4 @@
+// Reads large JSON arrays object by object.
 import { Problem } from '../../contract/errors.ts'
 import { bytesText, type Limits } from '../../contract/limits.ts'
 import { asBuffer, type Bytes, breathe, parseRaw, type RawJson } from '../../json/index.ts'
@@ -12,12 +13,12 @@ const END = 0x5d
 
 const isBlank = (c: number): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09
 
-/** The objects of a JSON array, one after the other, in constant memory. Throws `bad_data` with the item. */
+/** Yields the objects of a JSON array, in constant memory. Throws `bad_data` with the item. */
 export async function* recordsOf(text: Bytes, source: string, limits: Limits): AsyncGenerator<RawJson> {
   let buf: Buffer = Buffer.alloc(0)
   let item = 0
   let state: 'before' | 'value' | 'between' | 'after' = 'before'
-  /** Where the object that is being read begins, and how far it has been looked at. */
+  /** Start of the current object, and the offset up to which it has been scanned. */
   let start = -1
   let at = 0
   let depth = 0
@@ -37,7 +38,7 @@ export async function* recordsOf(text: Bytes, source: string, limits: Limits): A
       if (start >= 0) {
         if (inString) {
           if (c === BACKSLASH) {
-            // The escaped character may not have arrived.
+            // The escaped character may be in the next chunk.
             if (at + 1 >= buf.length) break
             at++
           } else if (c === QUOTE) inString = false
@@ -58,10 +59,7 @@ export async function* recordsOf(text: Bytes, source: string, limits: Limits): A
         depth = 1
       } else if (state === 'between' && c === COMMA) state = 'value'
       else if ((state === 'between' || (state === 'value' && item === 0)) && c === END) state = 'after'
-      else
-        throw wrong(
-          state === 'after' ? 'there is more text after the end of the array' : 'it is not an object',
-        )
+      else throw wrong(state === 'after' ? 'text after the end of the array' : 'not an object')
     }
     if (start >= 0) {
       buf = Buffer.from(buf.subarray(start))

@@ -1,3 +1,4 @@
+// Reads newline-delimited JSON.
 import { Problem } from '../../contract/errors.ts'
 import { bytesText, defaultLimits } from '../../contract/limits.ts'
 import { asBuffer, type Bytes, parseRaw, parseRawInTurns, type RawJson } from '../../json/index.ts'
@@ -5,16 +6,16 @@ import { utf8 } from '../text/bytes.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { badData, Warnings } from '../values/warnings.ts'
 
-/** One line of newline-delimited JSON: an object (by column name) or an array (by position). */
+/** A line of NDJSON: an object (by column name) or an array (by position). */
 export interface JsonLine {
   line: number
   value: RawJson
 }
 
-/** Size in bytes from which a line is validated in several turns of the event loop. */
+/** Minimum size of a line that is parsed in several turns of the event loop. */
 const LONG_BYTES = 256 * 1024
 
-/** Parses NDJSON (any encoding, also gzipped). Skips blank lines. Throws `bad_data` with line and text. */
+/** Parses NDJSON of any encoding. Skips blank lines. Throws `bad_data` with line and text. */
 export async function* jsonLines(
   input: Bytes,
   {
@@ -58,15 +59,15 @@ export async function* jsonLines(
     const buf = asBuffer(chunk)
     let start = 0
     for (let end = buf.indexOf(0x0a); end >= 0; end = buf.indexOf(0x0a, start)) {
-      const piece = buf.subarray(start, end)
-      const found = await lineOf(rest.length > 0 ? Buffer.concat([...rest, piece]) : piece)
+      const part = buf.subarray(start, end)
+      const parsedLine = await lineOf(rest.length > 0 ? Buffer.concat([...rest, part]) : part)
       rest = []
       restBytes = 0
-      if (found) yield found
+      if (parsedLine) yield parsedLine
       start = end + 1
     }
     if (start < buf.length) {
-      // Copy: the sender may reuse the buffer.
+      // A copy, since the sender may reuse the buffer.
       rest.push(Buffer.from(buf.subarray(start)))
       restBytes += buf.length - start
     }

@@ -1,3 +1,4 @@
+// Parses JSON and NDJSON into columns.
 import { listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { bytesText, defaultLimits } from '../../contract/limits.ts'
@@ -26,9 +27,9 @@ import { jsonLines } from './ndjson.ts'
 
 export type JsonOptions = Pick<DelimitedOptions, 'source' | 'encoding' | 'limits' | 'flatten' | 'keys'>
 
-/** Bytes of a column from which on its buffer is not kept. */
+/** Maximum initial size of a column's buffer. */
 const SLICE_BYTES = 512 * 1024
-/** Nulls that are added at once. */
+/** Maximum number of nulls added at once. */
 const MAX_NULLS = 65_536
 
 /** A column with its buffered values, comma-separated, up to the next slice. */
@@ -45,30 +46,30 @@ class Column {
 
   constructor(
     readonly name: string,
-    /** What its name would be, if no column before had it. */
+    /** Name before it was made unique. */
     readonly wanted: string,
     readonly position: number,
   ) {}
 
-  /** Size of the buffered text in bytes. */
+  /** Returns the size of the buffered text, in bytes. */
   get size(): number {
     return this.at
   }
 
-  add(given: Buffer, record: number): void {
-    const value = compactJson(given)
+  add(json: Buffer, record: number): void {
+    const value = compactJson(json)
     this.write(value)
     this.rows++
     const kind = kindOf(value[0])
     if (kind === 'null') return
     const type = kind === 'string' ? 'text' : kind === 'number' || kind === 'boolean' ? kind : 'json'
     this.texts.add(value)
-    if (!this.seen.some((one) => one.type === type))
+    if (!this.seen.some((first) => first.type === type))
       this.seen.push({ type, where: `record ${record}`, text: excerpt(value) })
     this.type = this.type === 'empty' || this.type === type ? type : 'json'
   }
 
-  /** The type of all values. */
+  /** Returns the common type of all values. */
   get found(): ColumnType {
     if (this.type === 'empty') return 'text'
     return this.type === 'text' ? this.texts.type : this.type
@@ -81,6 +82,7 @@ class Column {
     this.rows += count
   }
 
+  /** Returns the slice so far, and starts a new one. */
   take(): { rows: number; text: Buffer } {
     const slice = { rows: this.rows, text: this.out.subarray(0, this.at) }
     this.given += this.rows
@@ -98,7 +100,7 @@ class Column {
   }
 }
 
-/** An object or array without line ends and indentation; any other value as it is. */
+/** Removes line ends and indentation from an object or array; returns other values unchanged. */
 function compactJson(value: Buffer): Buffer {
   if ((value[0] !== 0x7b && value[0] !== 0x5b) || !(value.includes(0x0a) || value.includes(0x0d)))
     return value
@@ -129,7 +131,7 @@ function repeatedNull(count: number): Buffer {
 class Table {
   private readonly columns: Column[] = []
   private readonly byName = new Map<string, Column>()
-  /** Columns of members of nested objects: paths of different names can be the same text. */
+  /** Columns of members of nested objects, by path. Different paths can have the same name. */
   private readonly nested = new Map<string, Column>()
   private readonly names = new Set<string>()
   rows = 0
@@ -141,35 +143,34 @@ class Table {
     private readonly options: JsonOptions,
   ) {}
 
-  /** The column of a member. `place`: the names that lead to it, if it is in a nested object. */
-  column(given: string, place?: string): Column {
-    const known = place === undefined ? this.byName.get(given) : this.nested.get(place)
-    if (known) return known
+  /** Returns the column of a member; adds it if it is new. `place`: path of a member of a nested object. */
+  column(memberName: string, place?: string): Column {
+    const existing = place === undefined ? this.byName.get(memberName) : this.nested.get(place)
+    if (existing) return existing
     const most = (this.options.limits ?? defaultLimits).columns
     const source = this.options.source ?? 'input'
     if (most !== undefined && this.columns.length >= most)
       throw badData(source, {}, `more than ${most} columns (limit columns)`)
-    if (!given.isWellFormed() || given.includes('\0'))
-      throw badData(source, {}, `a column name is not valid text: ${excerpt(given)}`)
-    // Column names must be non-empty and unique.
-    const wanted = given.trim() === '' ? `column_${this.columns.length + 1}` : given
-    let name = wanted
-    for (let n = 2; this.names.has(name); n++) name = `${wanted} (${n})`
-    const column = new Column(name, wanted, this.columns.length)
+    if (!memberName.isWellFormed() || memberName.includes('\0'))
+      throw badData(source, {}, `a column name is not valid text: ${excerpt(memberName)}`)
+    const nonEmpty = memberName.trim() === '' ? `column_${this.columns.length + 1}` : memberName
+    let name = nonEmpty
+    for (let n = 2; this.names.has(name); n++) name = `${nonEmpty} (${n})`
+    const column = new Column(name, nonEmpty, this.columns.length)
     this.columns.push(column)
-    if (place === undefined) this.byName.set(given, column)
+    if (place === undefined) this.byName.set(memberName, column)
     else this.nested.set(place, column)
     this.names.add(name)
     this.sink.begin?.([name])
     return column
   }
 
-  /** Adds the columns of a record. */
+  /** Adds the columns of a record, without values. */
   announce(cells: Iterable<Member>): void {
     for (const [name, , place] of this.options.flatten ? flattened(cells) : cells) this.column(name, place)
   }
 
-  /** Adds a record. Columns that it lacks get null. */
+  /** Adds a record. Missing columns get null. */
   async record(cells: Iterable<Member>): Promise<void> {
     let size = 0
     let hash = 0
@@ -193,7 +194,7 @@ class Table {
     return keys === undefined || keys.length === 0 || keys.includes(name)
   }
 
-  /** Adds whole columns. */
+  /** Adds complete columns. */
   async values(arrays: readonly (readonly [string, RawJson])[]): Promise<void> {
     const keys = keysAmong(
       arrays.map(([name]) => name),
@@ -224,7 +225,9 @@ class Table {
     this.checkGaps()
   }
 
-  /** Throws if the table is sparse: a few bytes of records must not create a huge table of nulls. */
+  /**
+   * Throws `bad_data` if the table is sparse: a few bytes of records must not create a huge table of nulls.
+   */
   private checkGaps(): void {
     const { rows, columns, valueCount } = this
     if (!isSparse(rows, columns.length, valueCount)) return
@@ -242,6 +245,7 @@ class Table {
       column.addNulls(Math.min(missing, MAX_NULLS))
   }
 
+  /** Passes the buffered values of a column to the sink. */
   private async give(column: Column, ended: boolean): Promise<void> {
     if (column.rows === 0) return
     const { rows, text } = column.take()
@@ -256,6 +260,7 @@ class Table {
     }
   }
 
+  /** Passes the remaining values to the sink, and returns the result with its warnings. */
   async end(warnings: Warnings): Promise<Ingested> {
     await this.flush(false)
     const source = this.options.source ?? 'input'
@@ -266,37 +271,37 @@ class Table {
         warnings.note(
           `column ${position + 1} has the duplicate name ${excerpt(wanted)}; renamed to ${excerpt(name)}`,
         )
-    for (const { name, type, seen } of this.columns)
-      if (type === 'json' && seen.length > 1)
+    for (const { name, type, seen: values } of this.columns)
+      if (type === 'json' && values.length > 1)
         warnings.note(
-          `column ${name} holds values of several types (${seen
+          `column ${name} holds values of several types (${values
             .map(({ where, text }) => `${where}: ${text}`)
             .join(', ')}); kept as JSON values`,
         )
     return {
       rows: this.rows,
-      columns: this.columns.map(({ name, found, seen }) => ({ name, type: found, seen })),
+      columns: this.columns.map(({ name, found, seen: values }) => ({ name, type: found, seen: values })),
       dialect: noDialect(this.columns.map(({ name }) => name)),
       warnings: warnings.list(),
     }
   }
 }
 
-/** A value with the name of its column and, of a nested object, its place, which no other value of the record has. */
+/** A value with the name of its column and, inside a nested object, its unique path in the record. */
 type Member = [name: string, cell: RawJson, place?: string]
 
 /**
- * The members of a record, with those of its objects in their place: `{"a": {"b": {"c": 1}}}` gives `a.b.c`. A member
- * `a.b.c` of the record itself is another one.
+ * Yields the members of a record, replacing objects by their members: `{"a": {"b": {"c": 1}}}` gives `a.b.c`.
+ * A member `a.b.c` of the record itself is another column.
  */
 function* flattened(cells: Iterable<Member>, above = '', placeAbove = ''): Generator<Member> {
-  for (const [name, cell, given] of cells) {
+  for (const [name, cell, ownPlace] of cells) {
     const path = above + name
-    const place = given ?? `${placeAbove}${name.length}:${name}`
+    const place = ownPlace ?? `${placeAbove}${name.length}:${name}`
     const members = cell.kind === 'object' ? cell.entries() : undefined
-    // An empty object is a value: it has no members to show.
+    // An empty object is kept as a value.
     if (members && members.size > 0) yield* flattened(members, `${path}.`, place)
-    else yield [path, cell, above === '' ? given : place]
+    else yield [path, cell, above === '' ? ownPlace : place]
   }
 }
 
@@ -305,7 +310,7 @@ function propertiesOf(feature: RawJson): Iterable<Member> {
   return properties?.kind === 'object' ? properties.entries() : []
 }
 
-/** A feature of GeoJSON as a record: its properties, and then what else it has. */
+/** Yields the properties of a GeoJSON feature, then its other members. */
 function* featureMembers(feature: RawJson): Generator<Member> {
   yield* propertiesOf(feature)
   for (const [name, cell] of feature.entries()) {
@@ -326,6 +331,7 @@ export async function ingestLines(input: Bytes, options: JsonOptions, sink: Slic
   return table.end(warnings)
 }
 
+/** Yields the cells of a row with names by position: `column_1` … */
 function* byPosition(row: RawJson): Generator<[string, RawJson]> {
   let k = 0
   for (const cell of row.items()) yield [`column_${++k}`, cell]
@@ -354,7 +360,7 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
         source,
         {},
         `a JSON document of more than ${bytesText(most)} that is not an array of records (limit json_body_bytes)`,
-        'Use NDJSON, with one JSON object per line: it is read in pieces.',
+        'Use NDJSON, with one JSON object per line, which has no such limit.',
       )
     const table = new Table(sink, options)
     for await (const record of recordsOf(following(parts, text), source, limits))
@@ -374,7 +380,7 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
   return table.end(warnings)
 }
 
-/** Parts that have been read, which are forgotten as they are used, and those that follow. */
+/** Yields chunks that were already read, releasing them, and then the rest of the stream. */
 async function* following(parts: Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   for (let part = parts.shift(); part; part = parts.shift()) yield part
   for (;;) {
@@ -384,7 +390,7 @@ async function* following(parts: Uint8Array[], rest: AsyncIterator<Uint8Array>):
   }
 }
 
-/** The features of GeoJSON, if an object is a collection of them. */
+/** Returns the features of a GeoJSON collection; undefined for other objects. */
 function featuresIn(members: ReadonlyMap<string, RawJson>): RawJson | undefined {
   const type = members.get('type')
   const features = members.get('features')
@@ -395,6 +401,7 @@ function featuresIn(members: ReadonlyMap<string, RawJson>): RawJson | undefined 
 
 const SHAPES = 'Give [{"a": 1, "b": 2}, …], {"a": [1, …], "b": [2, …]}, or rows as arrays.'
 
+/** Adds the items of an array: records, rows or single values. */
 async function readItems(
   json: RawJson,
   table: Table,
@@ -428,7 +435,7 @@ async function readItems(
   }
 }
 
-/** The cells of a row. Throws if there are more than `most`. */
+/** Returns the cells of a row. Throws `bad_data` if there are more than `most`. */
 function cellsOf(row: RawJson, most: number, source: string): RawJson[] {
   const cells: RawJson[] = []
   for (const cell of row.items()) {
@@ -438,14 +445,16 @@ function cellsOf(row: RawJson, most: number, source: string): RawJson[] {
   return cells
 }
 
-/** The first row as column names, if its cells are distinct non-empty strings; otherwise undefined. */
+/**
+ * Returns the first row as column names, if its cells are distinct non-empty strings; otherwise undefined.
+ */
 function namesIn(cells: readonly RawJson[]): string[] | undefined {
   if (cells.length === 0 || cells.some(({ kind }) => kind !== 'string')) return undefined
   const names = cells.map((cell) => cell.value() as string)
   return new Set(names).size === names.length && names.every((name) => name.trim() !== '') ? names : undefined
 }
 
-/** Whether an object is a figure of plotly.js: a list of traces and a layout. */
+/** Returns whether an object is a plotly.js figure: a list of traces and a layout. */
 function isFigure(members: ReadonlyMap<string, RawJson>): boolean {
   const traces = members.get('data')
   if (traces?.kind !== 'array' || members.get('layout')?.kind !== 'object') return false
@@ -453,6 +462,7 @@ function isFigure(members: ReadonlyMap<string, RawJson>): boolean {
   return trace === undefined || trace.kind === 'object'
 }
 
+/** Adds an object: grid content of the API, GeoJSON, one array of records, or arrays as columns. */
 async function readMembers(
   json: RawJson,
   table: Table,
@@ -463,13 +473,13 @@ async function readMembers(
   const members = (await json.index()).entries()
   const cols = await members.get('cols')?.index()
   if (cols?.kind === 'object') {
-    const given: [string, RawJson][] = []
+    const dataArrays: [string, RawJson][] = []
     for (const [name, column] of cols.entries()) {
       const data = column.kind === 'object' ? column.entries().get('data') : undefined
       if (data?.kind !== 'array') throw badData(source, {}, `column ${excerpt(name)} has no data`, SHAPES)
-      given.push([name, data])
+      dataArrays.push([name, data])
     }
-    await table.values(given)
+    await table.values(dataArrays)
     return
   }
   if (isFigure(members))
@@ -477,7 +487,7 @@ async function readMembers(
       source,
       {},
       'this is a figure, not a table',
-      'To make a plot of it, use: gridline plot create',
+      'To create a plot from it: gridline plot create',
     )
   if (members.has('nbformat') && members.get('cells')?.kind === 'array')
     throw badData(
@@ -488,10 +498,10 @@ async function readMembers(
     )
   const features = featuresIn(members)
   if (features) {
-    const others = [...members.keys()].filter((name) => name !== 'type' && name !== 'features')
-    if (others.length > 0)
-      warnings.note(`only features was read: the other members are not a table (${listed(others, 10)})`)
-    // The geometry is the last column, also where later features have more properties.
+    const ignored = [...members.keys()].filter((name) => name !== 'type' && name !== 'features')
+    if (ignored.length > 0)
+      warnings.note(`only features was read: the other members are not a table (${listed(ignored, 10)})`)
+    // Adds all property columns first, so that the geometry is the last column.
     for (const feature of features.items()) {
       table.announce(propertiesOf(feature))
       if (turnIsLong()) await breathe()

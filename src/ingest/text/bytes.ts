@@ -1,3 +1,4 @@
+// Decodes text of any encoding to UTF-8, and rejects binary files.
 import { isAscii, isUtf8 } from 'node:buffer'
 import type { Problem } from '../../contract/errors.ts'
 import { asBuffer, type Bytes } from '../../json/index.ts'
@@ -6,7 +7,7 @@ import { badData, type Warnings } from '../values/warnings.ts'
 import { type Decoder, decoderOf, encodingNamed, guessedEncoding } from './encoding.ts'
 import { peek } from './peek.ts'
 
-/** Signatures (first bytes) of binary formats, with names for messages. */
+/** First bytes of binary formats, and how messages name them. */
 const signatures: [string, string][] = [
   ['PK\x03\x04', 'a ZIP archive or an Office document'],
   ['FEA1', 'a Feather file of version 1'],
@@ -22,26 +23,26 @@ const signatures: [string, string][] = [
 ]
 
 /**
- * Converts text to UTF-8 without a byte order mark, NUL bytes and a final Ctrl-Z. Detects byte order marks, UTF-16
- * without one, UTF-8, and guesses the encoding if bytes are not valid UTF-8. Throws for binary data, and with `isJson` at
- * the first NUL byte.
+ * Converts text to UTF-8 without byte order mark, NUL bytes and a final Ctrl-Z. Without `requested`, detects
+ * byte order marks and UTF-16, and guesses the encoding of bytes that are not valid UTF-8. Throws for binary
+ * data, and with `isJson` at the first NUL byte.
  */
 export async function* utf8(
   source: Bytes,
-  given: string | undefined,
+  requested: string | undefined,
   name: string,
   warnings: Warnings,
   isJson = false,
 ): AsyncGenerator<Uint8Array> {
   const { head, whole } = await peek(source, 4096)
-  const encoding = given ? encodingNamed(given) : guessEncoding(head, name)
+  const encoding = requested ? encodingNamed(requested) : guessEncoding(head, name)
   if (encoding === 'utf-8') {
     const lines: LineCount = { seen: 1 }
     yield* withoutEndMark(
       checkedUtf8(
         withoutNul(whole, lines, name, warnings, isJson),
         lines,
-        given !== undefined,
+        requested !== undefined,
         name,
         warnings,
       ),
@@ -49,7 +50,7 @@ export async function* utf8(
     )
     return
   }
-  if (!given && encoding !== 'utf-8') warnings.note(`read as ${encoding.toUpperCase()}`)
+  if (!requested && encoding !== 'utf-8') warnings.note(`read as ${encoding.toUpperCase()}`)
   yield* withoutEndMark(decoded(whole, encoding, name), warnings)
 }
 
@@ -57,12 +58,12 @@ const NUL = 0
 const QUOTE = 0x22
 const CTRL_Z = 0x1a
 
-/** The line on which the bytes end that have been read. */
+/** Line number at the end of the bytes read so far. */
 interface LineCount {
   seen: number
 }
 
-/** Removes NUL bytes. Before a double quote, one is an escape, and becomes another quote. */
+/** Removes NUL bytes. One before a double quote is an escape, and becomes a quote. */
 async function* withoutNul(
   source: Bytes,
   lines: LineCount,
@@ -70,13 +71,13 @@ async function* withoutNul(
   warnings: Warnings,
   isJson: boolean,
 ): AsyncGenerator<Uint8Array> {
-  let held = false
-  for await (const piece of source) {
-    const chunk = asBuffer(piece)
+  let pending = false
+  for await (const bytes of source) {
+    const chunk = asBuffer(bytes)
     const first = lines.seen
     let line = first
     lines.seen += newlinesIn(chunk)
-    if (!held && !chunk.includes(NUL)) {
+    if (!pending && !chunk.includes(NUL)) {
       yield chunk
       continue
     }
@@ -84,14 +85,14 @@ async function* withoutNul(
       throw badData(
         name,
         { line: first + newlinesIn(chunk.subarray(0, chunk.indexOf(NUL))) },
-        'a NUL byte, which JSON does not have',
-        'Write the file again: in a text of JSON, that character is \\u0000.',
+        'a NUL byte, which JSON does not allow',
+        'Write the character as \\u0000.',
       )
     const out = Buffer.allocUnsafe(chunk.length + 1)
     let at = 0
     for (const c of chunk) {
       if (c === 0x0a) line++
-      if (held && c === QUOTE) out[at++] = QUOTE
+      if (pending && c === QUOTE) out[at++] = QUOTE
       if (c === NUL) {
         warnings.count(
           'nul',
@@ -99,41 +100,42 @@ async function* withoutNul(
           (where) => `NUL bytes were removed, or read as escapes before quotes: ${where}`,
         )
       } else out[at++] = c
-      held = c === NUL
+      pending = c === NUL
     }
-    // Text has few of them.
+    // More NUL bytes than a text has.
     if (chunk.length > 1000 && at < chunk.length * (1 - MAX_NUL)) throw binary(chunk, 0, first, name)
     yield out.subarray(0, at)
   }
 }
 
-/** Removes the byte with which old programs end a text, Ctrl-Z, and line ends after it. */
+/** Removes a final Ctrl-Z, with which old programs end a text, and line ends after it. */
 async function* withoutEndMark(source: Bytes, warnings: Warnings): AsyncGenerator<Uint8Array> {
-  let held: Uint8Array | undefined
-  for await (const piece of source) {
-    let end = piece.length
-    while (end > 0 && (piece[end - 1] === 0x0a || piece[end - 1] === 0x0d)) end--
-    if (held && end === 0) {
-      held = Buffer.concat([held, piece])
+  let pending: Uint8Array | undefined
+  for await (const chunk of source) {
+    let end = chunk.length
+    while (end > 0 && (chunk[end - 1] === 0x0a || chunk[end - 1] === 0x0d)) end--
+    if (pending && end === 0) {
+      pending = Buffer.concat([pending, chunk])
       continue
     }
-    if (held) yield held
-    held = undefined
-    if (end > 0 && piece[end - 1] === CTRL_Z) {
-      held = piece.slice(end - 1)
-      yield piece.subarray(0, end - 1)
-    } else yield piece
+    if (pending) yield pending
+    pending = undefined
+    if (end > 0 && chunk[end - 1] === CTRL_Z) {
+      pending = chunk.slice(end - 1)
+      yield chunk.subarray(0, end - 1)
+    } else yield chunk
   }
-  if (held) warnings.note('the Ctrl-Z at the end of the file was removed')
+  if (pending) warnings.note('the Ctrl-Z at the end of the file was removed')
 }
 
+/** Detects the encoding from the first bytes. Throws `bad_data` for known binary formats, markup and SQL. */
 function guessEncoding(head: Buffer, name: string): string {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
   const start = head.toString('latin1')
-  const known = signatures.find(([magic]) => start.startsWith(magic))
-  if (known) {
-    throw badData(name, {}, `this is ${known[1]}, not delimited text`, 'Export it as CSV first.')
+  const signature = signatures.find(([magic]) => start.startsWith(magic))
+  if (signature) {
+    throw badData(name, {}, `this is ${signature[1]}, not delimited text`, 'Export it as CSV first.')
   }
   const markup = /^(?:\xef\xbb\xbf)?\s*<(!doctype html|html|table|\?xml)\b/i
     .exec(start.slice(0, 200))?.[1]
@@ -151,7 +153,7 @@ function guessEncoding(head: Buffer, name: string): string {
     throw badData(
       name,
       {},
-      'these are statements of SQL, not delimited text',
+      'this is an SQL dump, not delimited text',
       'Export the table as CSV, for example with: \\copy TABLE to table.csv csv header',
     )
   if (!head.includes(0)) return 'utf-8'
@@ -177,7 +179,7 @@ function guessEncoding(head: Buffer, name: string): string {
   throw binary(head, 0, 1, name)
 }
 
-/** Whether a text begins as dumps of databases do. */
+/** Returns whether a text begins like a database dump. */
 function isSqlDump(start: string): boolean {
   return (
     /^(?:\xef\xbb\xbf)?\s*(?:--|\/\*|(?:COPY|INSERT\s+INTO|CREATE\s+TABLE|BEGIN|SET|PRAGMA|DROP\s+TABLE)\b)/i.test(
@@ -189,10 +191,12 @@ function isSqlDump(start: string): boolean {
   )
 }
 
-/** The fraction of bytes of a text that can be NUL, and how many can be in a short one. */
+/** Maximum share of NUL bytes in a text. */
 const MAX_NUL = 0.05
+/** Maximum number of NUL bytes in a short text, whatever their share. */
 const FEW_NUL = 2
 
+/** Creates the error for a NUL byte. `line`: line number at the start of `chunk`. */
 function binary(chunk: Uint8Array, at: number, line: number, name: string): Problem {
   const zero = chunk.indexOf(0, at)
   return badData(
@@ -203,6 +207,7 @@ function binary(chunk: Uint8Array, at: number, line: number, name: string): Prob
   )
 }
 
+/** Decodes bytes of a known encoding. Throws `bad_data` for invalid bytes. */
 async function* decoded(source: Bytes, encoding: string, name: string): AsyncGenerator<Uint8Array> {
   const decoder = await decoderOf(encoding, true)
   let line = 1
@@ -228,9 +233,9 @@ async function* decoded(source: Bytes, encoding: string, name: string): AsyncGen
   yield decode()
 }
 
-/** Bytes from which an encoding is guessed. */
+/** Size of the sample from which an encoding is guessed. */
 const GUESS_BYTES = 64 * 1024
-/** Bytes of the line before the first one that is not UTF-8. */
+/** Maximum bytes kept of the line before the first invalid byte. */
 const LINE_BYTES = 4096
 const LF = 0x0a
 
@@ -238,23 +243,23 @@ const LF = 0x0a
 async function* checkedUtf8(
   source: Bytes,
   lines: LineCount,
-  given: boolean,
+  isRequested: boolean,
   name: string,
   warnings: Warnings,
 ): AsyncGenerator<Uint8Array> {
   let first = true
-  let unicode = given
+  let unicode = isRequested
   let latin: Decoder | undefined
   let rest: Buffer = Buffer.alloc(0)
-  /** What was read of the current line: the encoding is guessed from whole lines, in whatever pieces they come. */
+  /** Start of the current line: the encoding is guessed from whole lines, however chunks divide them. */
   let begun: Buffer = Buffer.alloc(0)
-  const pieces = source[Symbol.asyncIterator]()
+  const chunks = source[Symbol.asyncIterator]()
   const read = async (): Promise<Uint8Array | undefined> => {
-    const { value, done } = await pieces.next()
+    const { value, done } = await chunks.next()
     return done ? undefined : value
   }
-  for (let piece = await read(); piece; piece = await read()) {
-    let chunk = rest.length > 0 ? Buffer.concat([rest, piece]) : asBuffer(piece)
+  for (let bytes = await read(); bytes; bytes = await read()) {
+    let chunk = rest.length > 0 ? Buffer.concat([rest, bytes]) : asBuffer(bytes)
     rest = Buffer.alloc(0)
     if (first && chunk.length >= 3) {
       first = false
@@ -299,7 +304,7 @@ async function* checkedUtf8(
   } else if (latin) yield Buffer.from(latin.decode())
 }
 
-/** Returns a decoder of the encoding that is most likely. Throws if valid UTF-8 characters were seen before. */
+/** Creates a decoder of the most likely encoding. Throws if valid UTF-8 characters came before. */
 async function notUtf8(
   body: Buffer,
   begun: Buffer,
@@ -317,19 +322,22 @@ async function notUtf8(
       name,
       { line: where },
       `byte 0x${body[at].toString(16)} is not valid UTF-8, but everything before it is: ${text.toString().split('\n')[0].slice(0, 60)}`,
-      'Fix the line. If all of the file is in another encoding, give it, for example --encoding windows-1252; characters that are right now would then be wrong.',
+      'Fix the line. If the whole file uses another encoding, give it, for example --encoding windows-1252.',
     )
   }
   const whole = lineStart > 0 ? body.subarray(lineStart) : Buffer.concat([begun, body])
-  const { encoding, others } = await guessedEncoding(whole.subarray(0, GUESS_BYTES))
+  const { encoding, alternatives } = await guessedEncoding(whole.subarray(0, GUESS_BYTES))
   const also =
-    others.length > 0 ? `; also possible: ${others.map((one) => one.toUpperCase()).join(', ')}` : ''
+    alternatives.length > 0
+      ? `; also possible: ${alternatives.map((label) => label.toUpperCase()).join(', ')}`
+      : ''
   warnings.note(
     `read as ${encoding.toUpperCase()} (guessed: line ${where} is not UTF-8${also}); to set it: --encoding`,
   )
   return decoderOf(encoding)
 }
 
+/** Returns the index of the first byte that is not valid UTF-8. */
 function firstInvalid(body: Buffer): number {
   let low = 0
   let high = body.length
@@ -342,7 +350,7 @@ function firstInvalid(body: Buffer): number {
   return Math.min(wholeCharacters(body.subarray(0, low)), body.length - 1)
 }
 
-/** The number of bytes before an incomplete UTF-8 character at the end of a chunk. */
+/** Returns the length of a chunk without an incomplete UTF-8 character at its end. */
 function wholeCharacters(chunk: Uint8Array): number {
   const { length } = chunk
   for (let back = 1; back <= Math.min(3, length); back++) {

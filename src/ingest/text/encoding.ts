@@ -1,6 +1,7 @@
+// Names, guesses and decodes text encodings.
 import { Problem } from '../../contract/errors.ts'
 
-/** Names that the WHATWG Encoding Standard does not know, of programs and of the detection, with the ones it does. */
+/** Encoding names that the WHATWG standard lacks, with their standard names. */
 const aliases = new Map([
   ['utf8', 'utf-8'],
   ['ascii', 'utf-8'],
@@ -21,16 +22,16 @@ const aliases = new Map([
   ['koi8u', 'koi8-u'],
 ])
 
-/** Code pages of DOS, which the standard does not have, by number. */
+/** DOS code pages, which the standard lacks, by number. */
 const DOS = /^(?:cp|ibm|dos)?-?(437|720|737|775|850|852|855|857|858|860|861|862|863|864|865|869)$/
 
-/** Decodes bytes that come in pieces. */
+/** Decodes a stream of bytes. */
 export interface Decoder {
-  /** Decodes a piece; without one, the end. Throws if bytes are not of the encoding. */
+  /** Decodes a chunk; without one, ends the stream. A fatal decoder throws on invalid bytes. */
   decode(chunk?: Uint8Array): string
 }
 
-/** A decoder for an encoding, by its canonical name. */
+/** Creates a decoder. `encoding`: canonical name. */
 export async function decoderOf(encoding: string, fatal = false): Promise<Decoder> {
   if (!DOS.test(encoding)) {
     const decoder = new TextDecoder(encoding, { fatal })
@@ -41,16 +42,17 @@ export async function decoderOf(encoding: string, fatal = false): Promise<Decode
   return { decode: (chunk) => (chunk ? decoder.write(Buffer.from(chunk)) : decoder.end()) ?? '' }
 }
 
-/** The canonical name of an encoding. Throws `invalid_request` if it is unknown. */
+/** Returns the canonical name of an encoding. Throws `invalid_request` if it is unknown. */
 export function encodingNamed(label: string): string {
-  const known = standardName(label)
-  if (known) return known
+  const encoding = standardName(label)
+  if (encoding) return encoding
   throw new Problem('invalid_request', `unknown encoding: ${label}`, {
     field: 'encoding',
-    hint: 'Supported encodings are utf-8, utf-16le, utf-16be, windows-1252, iso-8859-2, shift_jis, gb18030, euc-kr and all others of the WHATWG Encoding Standard, and code pages of DOS such as cp437, cp850 and cp852.',
+    hint: 'Supported are utf-8, utf-16le, utf-16be, windows-1252, iso-8859-2, shift_jis, gb18030, euc-kr and all others of the WHATWG Encoding Standard, and DOS code pages such as cp437, cp850 and cp852.',
   })
 }
 
+/** Returns the canonical name of an encoding; undefined if it is unknown. */
 function standardName(label: string): string | undefined {
   const name = label.toLowerCase().replace(/_(?=\d)/g, '-')
   const page = DOS.exec(name)?.[1]
@@ -62,23 +64,29 @@ function standardName(label: string): string | undefined {
   }
 }
 
-/** The default of old programs, and what a text with few special characters most often is. */
+/** Default of old programs, and the fallback for texts with few special characters. */
 const WESTERN = 'windows-1252'
 const MAC = 'macintosh'
-/** Bytes beyond ASCII from which a text says more than that. */
+/** Number of non-ASCII bytes below which Western encodings are preferred. */
 const ENOUGH_CHARACTERS = 6
-/** Candidates this close to the best one are equally likely. */
+/** Candidates within this ratio of the best confidence count as equally likely. */
 const CLOSE = 0.97
+/** Maximum number of other encodings named in the warning. */
 const ALTERNATIVES = 3
 
-/** Guesses the encoding of bytes that are not UTF-8, and names the others that are likely. */
-export async function guessedEncoding(sample: Buffer): Promise<{ encoding: string; others: string[] }> {
+/** Guesses the encoding of bytes that are not UTF-8, and lists other likely ones. */
+export async function guessedEncoding(sample: Buffer): Promise<{ encoding: string; alternatives: string[] }> {
   const { detectAll } = await import('jschardet')
   const special = sample.filter((byte) => byte >= 0x80).length
   const likely: { encoding: string; confidence: number }[] = []
   for (const { encoding: label, confidence } of detectAll(sample)) {
     const encoding = label ? standardName(label) : undefined
-    if (!encoding || encoding.startsWith('utf') || likely.some((one) => one.encoding === encoding)) continue
+    if (
+      !encoding ||
+      encoding.startsWith('utf') ||
+      likely.some((candidate) => candidate.encoding === encoding)
+    )
+      continue
     if (decodes(sample, encoding)) likely.push({ encoding, confidence })
   }
   likely.sort((a, b) => b.confidence - a.confidence)
@@ -88,47 +96,55 @@ export async function guessedEncoding(sample: Buffer): Promise<{ encoding: strin
     !best ||
     (western && (special < ENOUGH_CHARACTERS || western.confidence >= best.confidence * CLOSE)) ||
     (special < ENOUGH_CHARACTERS && decodes(sample, WESTERN)) ||
-    // Curly quotes and dashes of Windows are letters of the Mac.
+    // Windows encodes quotes and dashes by bytes that are letters in the Mac encoding.
     (best.encoding === MAC && decodes(sample, WESTERN) && fitIn(sample, WESTERN) > fitIn(sample, MAC) + 0.2)
   const modern = isWestern ? WESTERN : best.encoding
   const encoding = (await isOfDos(sample, modern)) ? DOS_WESTERN : modern
-  const others = likely.map((one) => one.encoding).filter((one) => one !== encoding)
-  return { encoding, others: others.slice(0, ALTERNATIVES) }
+  const alternatives = likely
+    .map((candidate) => candidate.encoding)
+    .filter((candidate) => candidate !== encoding)
+  return { encoding, alternatives: alternatives.slice(0, ALTERNATIVES) }
 }
 
-/** The code page of DOS in Western Europe. It has the letters of 437 at the same places. */
+/** DOS code page of Western Europe; has its letters at the same codes as 437. */
 const DOS_WESTERN = 'cp850'
 
 /**
- * Whether text that would be read in an encoding of Windows or of the Mac comes from a program of DOS: its special
- * characters are then signs, or capital letters inside words, and letters that fit in the code page of DOS.
+ * Returns whether text read as a Windows or Mac encoding is more likely DOS: its special characters are then
+ * symbols, or capitals inside words, but are letters in the DOS code page.
  */
 async function isOfDos(sample: Buffer, modern: string): Promise<boolean> {
   if (!/^(windows-125\d|macintosh|iso-8859-\d+)$/.test(modern)) return false
   return fitIn(sample, modern) < 0.5 && fitOf((await decoderOf(DOS_WESTERN)).decode(sample), true) > 0.9
 }
 
-/** As a stream: otherwise Node 20 decodes Windows-1252 as ISO-8859-1. */
+/**
+ * Returns the fit of a text in an encoding. Streams, since Node 20 otherwise decodes Windows-1252 as
+ * ISO-8859-1.
+ */
 function fitIn(sample: Buffer, encoding: string): number {
   return fitOf(new TextDecoder(encoding).decode(sample, { stream: true }))
 }
 
 const LETTER = /\p{L}/u
-/** Quotes that open, those that close, and signs that stand at the end of a word or before a number. */
+/** Opening characters, closing characters, and symbols at the end of a word or before a number. */
 const OPENING = /[“‘„‚‹«¿¡]/
 const CLOSING = /[”’›»…™®©°ªº¹²³]/
 const SIGN = /[€£¥¢$§–—•·±×¼½¾ \u00a0\u00ad…™®©°]/
 
-/** The fraction of the characters beyond ASCII that fit where they are: letters in words, and signs where they stand. */
+/**
+ * Returns the share of non-ASCII characters that fit their surroundings: letters in words, quotes and symbols
+ * at their edges.
+ */
 function fitOf(text: string, isOnlyLetters = false): number {
-  let all = 0
+  let count = 0
   let fitting = 0
   for (const { 0: character, index } of text.matchAll(/[^\0-\x7f]/g)) {
-    all++
+    count++
     const [before, after] = [text[index - 1] ?? '', text[index + 1] ?? '']
     const isBetween = LETTER.test(before) && LETTER.test(after)
     if (LETTER.test(character)) {
-      // A capital letter inside a word of small ones.
+      // A capital letter inside a lowercase word.
       const isOdd = /\p{Lu}/u.test(character) && LETTER.test(before) && /\p{Ll}/u.test(before + after)
       if ((LETTER.test(before) || LETTER.test(after)) && !isOdd) fitting++
     } else if (isOnlyLetters) continue
@@ -140,10 +156,10 @@ function fitOf(text: string, isOnlyLetters = false): number {
     )
       fitting++
   }
-  return all === 0 ? 1 : fitting / all
+  return count === 0 ? 1 : fitting / count
 }
 
-/** Whether bytes are text in an encoding: without undefined characters. The last one can be cut. */
+/** Returns whether bytes decode without undefined characters. The last character may be cut off. */
 function decodes(sample: Buffer, encoding: string): boolean {
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(sample, { stream: true })

@@ -1,20 +1,21 @@
+// Reads the beginning of a stream without consuming it.
 import { type Bytes, joinInTurns } from '../../json/index.ts'
 
-/** Reads the first `size` bytes (fewer if the stream ends). Returns them and the whole stream. */
+/** Reads the first `size` bytes, fewer if the stream ends. Returns them and a stream of all bytes. */
 export async function peek(source: Bytes, size: number): Promise<{ head: Buffer; whole: Bytes }> {
   const iterator = source[Symbol.asyncIterator]()
-  const parts: Uint8Array[] = []
+  const chunks: Uint8Array[] = []
   let length = 0
   while (length < size) {
     const { value, done } = await iterator.next()
     if (done) break
-    parts.push(value)
+    chunks.push(value)
     length += value.length
   }
   async function* whole(): AsyncGenerator<Uint8Array> {
     try {
-      yield* parts
-      parts.length = 0
+      yield* chunks
+      chunks.length = 0
       for (;;) {
         const { value, done } = await iterator.next()
         if (done) return
@@ -24,5 +25,5 @@ export async function peek(source: Bytes, size: number): Promise<{ head: Buffer;
       await iterator.return?.()
     }
   }
-  return { head: await joinInTurns(parts), whole: whole() }
+  return { head: await joinInTurns(chunks), whole: whole() }
 }

@@ -1,39 +1,40 @@
-/** The lowest and the highest value of a slice, and how many of its values are null. */
+// Lowest and highest values of slices, and their number of nulls.
 import { endOf, skipBlanks } from '../../json/index.ts'
 
 export interface Bounds {
-  /** JSON texts of numbers, or of texts; undefined without values, of other values, and of long texts. */
+  /** JSON of a number or string; undefined without values, for other values, and for long strings. */
   low?: string
   high?: string
   nulls: number
 }
 
-/** Bytes of the longest text that is kept. */
+/** Maximum length of a stored bound, in characters of JSON. */
 const MAX_TEXT_BYTES = 100
 
-/** Of the values of two slices together. `rows`: how many each has. */
-export function boundsTogether(one: Bounds, other: Bounds, rows: readonly [number, number]): Bounds {
-  const nulls = one.nulls + other.nulls
-  if (one.nulls === rows[0]) return { ...other, nulls }
-  if (other.nulls === rows[1]) return { ...one, nulls }
-  const all = [one.low, one.high, other.low, other.high]
-  if (all.some((text) => text === undefined)) return { nulls }
-  const isText = all.map((text) => text!.startsWith('"'))
+/** Merges the bounds of two slices. `rows`: number of rows of each. */
+export function boundsTogether(first: Bounds, second: Bounds, rows: readonly [number, number]): Bounds {
+  const nulls = first.nulls + second.nulls
+  if (first.nulls === rows[0]) return { ...second, nulls }
+  if (second.nulls === rows[1]) return { ...first, nulls }
+  const limits = [first.low, first.high, second.low, second.high]
+  if (limits.some((text) => text === undefined)) return { nulls }
+  const isText = limits.map((text) => text!.startsWith('"'))
   if (isText.some((text) => text !== isText[0])) return { nulls }
-  const low = compared(one.low!, other.low!) <= 0 ? one.low : other.low
-  const high = compared(one.high!, other.high!) >= 0 ? one.high : other.high
+  const low = compared(first.low!, second.low!) <= 0 ? first.low : second.low
+  const high = compared(first.high!, second.high!) >= 0 ? first.high : second.high
   return { low, high, nulls }
 }
 
+/** Compares two numbers or strings, given as JSON. */
 function compared(a: string, b: string): number {
   if (!a.startsWith('"')) return Number(a) - Number(b)
   return Buffer.compare(Buffer.from(JSON.parse(a) as string), Buffer.from(JSON.parse(b) as string))
 }
 
-/** The bounds of comma-separated JSON values. */
+/** Returns the bounds of comma-separated JSON values. */
 export function boundsOf(text: Buffer): Bounds {
   let nulls = 0
-  /** The first byte that all values have in common: of texts a quote, of numbers 0. */
+  /** Kind of all values: a quote for strings, 0 for numbers, −1 for none yet. */
   let kind = -1
   let low = 0
   let lowStart = 0
@@ -52,7 +53,7 @@ export function boundsOf(text: Buffer): Bounds {
       if (isFirst || is === MIXED) kind = is
       else if (is !== kind) kind = MIXED
       if (kind === MIXED) {
-        // Its values have no order.
+        // Mixed values have no order.
       } else if (is === 0) {
         const value = Number(text.toString('latin1', i, end))
         if (isFirst || value < low) {
@@ -89,7 +90,7 @@ export function boundsOf(text: Buffer): Bounds {
 
 const MIXED = 1
 
-/** Whether the JSON text at [a, b) comes before that at [c, d), by the bytes of what they mean. */
+/** Returns whether the JSON string at [a, b) sorts before that at [c, d), by the bytes of their values. */
 function isTextBefore(text: Buffer, a: number, b: number, c: number, d: number, escapes: boolean): boolean {
   let i = a + 1
   let k = c + 1
@@ -101,12 +102,12 @@ function isTextBefore(text: Buffer, a: number, b: number, c: number, d: number, 
   return i === b - 1 && k < d - 1
 }
 
-/** A bound, unless it is long. */
+/** Returns a bound, unless it is too long to store. */
 export function kept(json: string): string | undefined {
   return json.length <= MAX_TEXT_BYTES ? json : undefined
 }
 
-/** The bytes of a text in JSON. */
+/** Returns the bytes of a JSON string's value. */
 function textIn(text: Buffer, start: number, end: number): Buffer {
   return Buffer.from(JSON.parse(text.toString('utf8', start, end)) as string)
 }

@@ -1,3 +1,4 @@
+// Builds the JSON of one column of delimited text, and determines its type.
 import type { Problem } from '../../contract/errors.ts'
 import { excerpt, withRoom } from '../../json/index.ts'
 import { type Kernel, OUT } from '../kernel/index.ts'
@@ -43,57 +44,62 @@ for (let c = 0; c < 0x20; c++) special[c] = 1
 special[QUOTE] = 1
 special[BACKSLASH] = 1
 
-/** Cells of one batch that are not plain, before the kernel is not asked again. */
+/** Maximum number of cells per batch that the kernel leaves to this code; then it is not called again. */
 const MAX_OTHERS = 64
+/** Minimum number of cells for a call of the kernel. */
 const FEW_CELLS = 8
-/** Text of a column whose bounds are found again when it becomes text. */
+/** Maximum size of text whose bounds are computed again when the column becomes text. */
 const FEW_BYTES = 16 * 1024
 
-/** Texts that mean a missing value: those given, and that of MySQL and PostgreSQL. */
-export function nullTexts(given: readonly string[] = []): Buffer[] {
-  return ['\\N', ...given].map((text) => Buffer.from(text))
+/** Returns the markers of missing values: the given ones, and that of MySQL and PostgreSQL. */
+export function nullTexts(texts: readonly string[] = []): Buffer[] {
+  return ['\\N', ...texts].map((text) => Buffer.from(text))
 }
 
+/** Options of a column. */
 export interface ColumnRules {
   name: string
-  /** The type is that of a column of the target grid, not one that the user gave. */
+  /** Whether the type comes from the target grid, not from the user. */
   isTarget?: boolean
   given?: GivenType
-  /** All values of the sample are numbers in the style `numbers`. A later value that is none makes them texts. */
+  /**
+   * Whether all values of the sample are numbers in the style `numbers`. A later value that is not makes all
+   * of them text.
+   */
   styled?: boolean
   nullTexts?: readonly string[]
   numbers?: NumberStyle
-  /** The order of day and month in the column that the values are added to. */
+  /** Order of day and month in the column of the target grid. */
   order?: DateOrder
   asWritten?: boolean
   quote: number
-  /** The byte before an escaped quote; −1 if there is none. */
+  /** Byte before an escaped quote; −1 if there is none. */
   escape: number
   source: string
 }
 
-/** Builds the JSON text of one column, slice by slice, and determines its type. */
+/** Builds the JSON of one column, slice by slice, and determines its type. */
 export class ColumnBuilder {
-  /** The text so far: values, each followed by a comma. */
+  /** JSON so far: values, each followed by a comma. */
   private out: Buffer = NO_BYTES
   private at = 0
   private form: SliceEncoding
   rows = 0
-  /** Cells that were texts in quotes after an equals sign. */
+  /** Number of cells that were quoted texts after an equals sign. */
   protectedCells = 0
-  /** Number of numeric cells so far. `firstText` is the first cell that is neither empty nor a number. */
+  /** Number of numeric cells so far. `firstText`: first cell that is neither empty nor a number. */
   numbers = 0
   firstText?: { line: number; text: string }
-  /** The first cell that is not of the type that the user gave. */
+  /** First cell that does not have the type given by the user. */
   wrong?: { line: number; error: Problem }
 
-  /** Whether a number was written in another way than in the file. */
+  /** Whether a number differs from its text in the file. */
   private changed = false
 
   private readonly nulls: readonly Buffer[]
-  /** What the texts are; undefined if the user says that they are text. */
+  /** Type of the texts; undefined if the user declared them as text. */
   readonly texts: TextType | undefined
-  /** Of the buffered values; undefined if some are not plain cells: they are found in the text then. */
+  /** Bounds of the buffered values; undefined if they must be computed from the text. */
   private bounds: CellBounds | undefined
   /** Bytes and rows of the buffered text that `texts` has seen. */
   private typed = 0
@@ -108,28 +114,28 @@ export class ColumnBuilder {
       this.texts = new TextType(rules.order, true, rules.asWritten && given === undefined)
   }
 
-  /** Finds what the texts of the last `count` rows are, which begin on `lines`. */
+  /** Passes the texts of the last `count` rows, which begin on `lines`, to the type detection. */
   typeTexts(lines: Int32Array, count: number): void {
     const { texts, at, typed, typedRows } = this
     this.typed = at
     this.typedRows = this.rows
     if (typed === at || this.form !== 'text' || texts === undefined || texts.isDecided) return
-    // Of numbers and texts, the column is text. A column of nulls begins as one of numbers.
+    // Numbers and texts make the column text. A column of nulls begins as numeric.
     if (this.numbers > 0 && this.given === undefined) texts.mixed()
     else texts.add(this.out, typed, at)
-    // A column of nulls that becomes text is read from its first row.
+    // A column of nulls that becomes text is checked from its first row.
     if (texts.broken) this.brokenLine ??= lines[texts.broken.row + typedRows - (this.rows - count)]
   }
 
-  /** The line of the text that does not agree with those before. */
+  /** Line of the first text that contradicts those before. */
   brokenLine: number | undefined
 
-  /** Bytes of buffered text. */
+  /** Returns the size of the buffered text, in bytes. */
   get size(): number {
     return this.at
   }
 
-  /** The type given by the user, or by the style of numbers. */
+  /** Returns the type given by the user or implied by the number style. */
   get given(): GivenType | undefined {
     return this.rules.given ?? (this.rules.styled && this.form === 'number' ? 'number' : undefined)
   }
@@ -139,16 +145,15 @@ export class ColumnBuilder {
   }
 
   /**
-   * Adds cell `column` of rows [from, to) that a kernel has found, which builds the text of plain cells. After many
-   * others in one call, the rest is read here.
+   * Adds cell `column` of rows [from, to) that a kernel has parsed. The kernel writes plain cells; others are
+   * read here, and after many of them, all remaining cells.
    */
   addPlain(kernel: Kernel, column: number, width: number, from: number, to: number): void {
     const { bytes, starts, ends, lines } = kernel
     const { given } = this
-    // A call costs as much as a few cells.
-    let others = to - from >= FEW_CELLS && (given === undefined || given === 'text') ? 0 : MAX_OTHERS
+    let otherCells = to - from >= FEW_CELLS && (given === undefined || given === 'text') ? 0 : MAX_OTHERS
     for (let row = from; row < to; ) {
-      if (others < MAX_OTHERS) {
+      if (otherCells < MAX_OTHERS) {
         const end = kernel.column(column, row, to, this.form === 'number')
         const isTyped = this.typed === this.at
         this.at += bytes.copy(this.grow(end - OUT), this.at, OUT, end)
@@ -164,7 +169,7 @@ export class ColumnBuilder {
         row = stop
         if (row === to) return
       }
-      const count = others++ < MAX_OTHERS ? 1 : to - row
+      const count = otherCells++ < MAX_OTHERS ? 1 : to - row
       const first = row * width
       this.add(bytes, starts.subarray(first), ends.subarray(first), lines.subarray(row), column, width, count)
       row += count
@@ -186,7 +191,7 @@ export class ColumnBuilder {
       return
     }
     const { nulls, bounds, at: before } = this
-    const many = nulls.length > 1
+    const hasMarkers = nulls.length > 1
     let { out, at, numbers } = this
     let numeric = this.form === 'number'
     for (let r = 0, k = column; r < rows; r++, k += width) {
@@ -197,7 +202,7 @@ export class ColumnBuilder {
         this.at = at
         out = this.grow((end - start) * 6 + 8)
       }
-      if (start === end || ((many || buf[start] === BACKSLASH) && isNull(nulls, buf, start, end))) {
+      if (start === end || ((hasMarkers || buf[start] === BACKSLASH) && isNull(nulls, buf, start, end))) {
         if (start === end && flags & QUOTED) {
           for (const c of this.form === 'text' ? EMPTY : QUOTED_NULL) out[at++] = c
         } else {
@@ -242,7 +247,7 @@ export class ColumnBuilder {
         out = this.grow((end - start) * 6 + 8)
         at = this.at
       }
-      // A text as spreadsheets protect it: ="007" is 007.
+      // Spreadsheets protect text as a formula: ="007" is 007.
       const formula = end - start >= 3 && buf[start] === EQUALS && buf[end - 1] === QUOTE
       if (formula && (buf[start + 1] === QUOTE || flags >= ESCAPED)) {
         this.at = at
@@ -256,7 +261,7 @@ export class ColumnBuilder {
       if (flags < ESCAPED) {
         for (let i = start; i < end; i++) {
           const c = buf[i]
-          // Characters that need no escape: above the double quote except the backslash; space and `!`.
+          // Needs no escape: above the double quote except the backslash; space and `!`.
           if (c > QUOTE ? c !== BACKSLASH : c === SPACE || c === 0x21) out[at++] = c
           else at = writeEscape(out, at, c)
         }
@@ -267,7 +272,7 @@ export class ColumnBuilder {
     this.at = at
     this.numbers = numbers
     this.rows += rows
-    // Not if the column has become text on the way.
+    // The bounds are replaced if the column has become text meanwhile.
     if (bounds !== undefined && bounds === this.bounds && rows > 0)
       bounds.addValues(this.out.subarray(before, at - 1), rows)
     else if (this.bounds === undefined && at < FEW_BYTES) {
@@ -293,7 +298,7 @@ export class ColumnBuilder {
     return slice
   }
 
-  /** Adds a text in quotes after an equals sign; returns whether the cell is one. */
+  /** Adds a text that is quoted after an equals sign. Returns whether the cell is one. */
   private protectedText(buf: Uint8Array, start: number, end: number, flags: number): boolean {
     const cell = Buffer.from(buf.subarray(start, end)).toString('utf8')
     const { quote } = this.rules
@@ -306,7 +311,7 @@ export class ColumnBuilder {
     this.at += this.out.write(text, this.at, 'utf8')
     this.out[this.at++] = COMMA
     this.protectedCells++
-    // Who protects a text wants it to stay one.
+    // A protected text must not become a date.
     this.texts?.mixed()
     return true
   }
@@ -316,6 +321,7 @@ export class ColumnBuilder {
     this.out[this.at++] = COMMA
   }
 
+  /** Makes the column text, at its first cell that is not a number. */
   private becomeText(line: number, buf: Uint8Array, start: number, end: number): void {
     this.bounds = undefined
     this.firstText ??= { line, text: excerpt(buf.subarray(start, end)) }
@@ -363,7 +369,7 @@ export class ColumnBuilder {
       const cell = Buffer.from(buf.subarray(starts[k], end)).toString('utf8')
       const value = cell.trim() === '' || isNull(nulls, buf, starts[k], end) ? 'null' : this.givenValue(cell)
       if (value === undefined && styled && !this.changed) {
-        // All values so far are as they were written, so they can be texts as well.
+        // All values so far are unchanged, so they can also be texts.
         this.becomeText(lines[r], buf, starts[k], end)
         this.rows += r
         this.add(buf, starts.subarray(k), ends.subarray(k), lines.subarray(r), 0, width, rows - r)
@@ -374,7 +380,7 @@ export class ColumnBuilder {
           source,
           { line: lines[r], column: name },
           value === 'ambiguous'
-            ? `"${excerpt(cell)}" can be day and month or month and day`
+            ? `"${excerpt(cell)}" can be read with the day or the month first`
             : `"${excerpt(cell)}" is not a ${given?.startsWith('date') ? 'date' : given}`,
           value === 'ambiguous'
             ? `Give the order: --column ${JSON.stringify(`${name}:date-dmy`)} or ${JSON.stringify(`${name}:date-mdy`)}.`
@@ -393,7 +399,7 @@ export class ColumnBuilder {
     this.rows += rows
   }
 
-  /** The JSON text of a value of the given type; undefined if it is none. */
+  /** Returns the JSON of a cell in the given type; undefined if it does not have that type. */
   private givenValue(cell: string): string | undefined {
     switch (this.given) {
       case 'number':
@@ -415,7 +421,7 @@ export class ColumnBuilder {
     }
   }
 
-  /** Returns a buffer with room for `more` bytes. */
+  /** Returns the buffer with space for `more` bytes. */
   private grow(more: number): Buffer {
     if (this.at + more > this.out.length)
       this.out = withRoom(this.out, this.at, Math.max(more, FIRST_BYTES - this.at))
@@ -423,28 +429,28 @@ export class ColumnBuilder {
   }
 }
 
-/** The lowest and the highest of plain cells. */
+/** Lowest and highest of plain cells. */
 class CellBounds {
   private low: Buffer | undefined
   private high: Buffer | undefined
   private nulls = 0
   private numeric = true
   private rows = 0
-  /** Of values that the kernel has not found. */
+  /** Bounds of values that the kernel has not parsed. */
   private others: { bounds: Bounds; rows: number } | undefined
 
   constructor(private readonly quote: number) {}
 
-  /** Adds cell `column` of rows [from, to), all of which the kernel has passed. */
+  /** Adds cell `column` of rows [from, to), all parsed by the kernel. */
   add(kernel: Kernel, column: number, width: number, from: number, to: number, numeric: boolean): void {
     if (from === to) return
-    const found = kernel.bounds
+    const kernelBounds = kernel.bounds
     this.numeric = numeric
     this.rows += to - from
-    this.nulls += found.missing
-    if (found.lowest < 0) return
-    const low = cellOf(kernel, found.lowest * width + column, this.quote)
-    const high = cellOf(kernel, found.highest * width + column, this.quote)
+    this.nulls += kernelBounds.missing
+    if (kernelBounds.lowest < 0) return
+    const low = cellOf(kernel, kernelBounds.lowest * width + column, this.quote)
+    const high = cellOf(kernel, kernelBounds.highest * width + column, this.quote)
     const { before } = this
     if (this.low === undefined || before(low, this.low)) this.low = Buffer.from(low)
     if (this.high === undefined || before(this.high, high)) this.high = Buffer.from(high)
@@ -453,7 +459,7 @@ class CellBounds {
   private readonly before = (a: Buffer, b: Buffer): boolean =>
     this.numeric ? Number(a) < Number(b) : a.compare(b) < 0
 
-  /** Adds values that are comma-separated JSON. */
+  /** Adds comma-separated JSON values. */
   addValues(text: Buffer, rows: number): void {
     const bounds = boundsOf(text)
     const { others } = this
@@ -466,12 +472,12 @@ class CellBounds {
     const { low, high, nulls, numeric, others, rows } = this
     const json = (cell: Buffer | undefined): string | undefined =>
       cell && kept(numeric ? cell.toString('latin1') : JSON.stringify(cell.toString('utf8')))
-    const own = { low: json(low), high: json(high), nulls }
-    return others ? boundsTogether(own, others.bounds, [rows, others.rows]) : own
+    const plainBounds = { low: json(low), high: json(high), nulls }
+    return others ? boundsTogether(plainBounds, others.bounds, [rows, others.rows]) : plainBounds
   }
 }
 
-/** The text of a cell. */
+/** Returns the unescaped bytes of a cell. */
 function cellOf({ bytes, starts, ends }: Kernel, k: number, quote: number): Buffer {
   const cell = bytes.subarray(starts[k], ends[k] >> 2)
   if (!(ends[k] & ESCAPED)) return cell
@@ -479,7 +485,7 @@ function cellOf({ bytes, starts, ends }: Kernel, k: number, quote: number): Buff
   return Buffer.from(cell.toString('utf8').replaceAll(q + q, q))
 }
 
-/** Whether a cell is one of the texts that mean a missing value. */
+/** Returns whether a cell is a marker of a missing value. */
 function isNull(nulls: readonly Buffer[], buf: Uint8Array, start: number, end: number): boolean {
   for (const text of nulls) {
     if (text.length !== end - start) continue
@@ -514,7 +520,7 @@ function writeEscape(out: Uint8Array, at: number, c: number): number {
   return at
 }
 
-/** Converts the text of a slice from `number` to `text` encoding: the cells as written, in quotes. */
+/** Converts a slice from `number` to `text` encoding: cells as written, in quotes. */
 export function numbersAsText(numbers: Uint8Array): Buffer {
   const out = Buffer.allocUnsafe(numbers.length * 3 + 2)
   let at = 0
@@ -537,13 +543,13 @@ export function numbersAsText(numbers: Uint8Array): Buffer {
   return out.subarray(0, at)
 }
 
-/** What to do about a cell that is not of the type of its column. */
-function hintOn(cell: string, { name, isTarget }: ColumnRules, given: GivenType | undefined): string {
-  if (isTotal(cell)) return 'To leave out the row of the total, use --skip-last 1.'
-  const style = given === 'number' && /\d/.test(cell) ? commaStyle([cell]) : undefined
+/** Returns the hint for a cell that does not have the type of its column. */
+function hintOn(cell: string, { name, isTarget }: ColumnRules, expectedType: GivenType | undefined): string {
+  if (isTotal(cell)) return 'To skip the row of the total, use --skip-last 1.'
+  const style = expectedType === 'number' && /\d/.test(cell) ? commaStyle([cell]) : undefined
   if (style) return `If it has a decimal comma, add ${optionsOf(style)}.`
-  const other = isTarget
+  const alternative = isTarget
     ? 'allow the change with --allow-type-change'
     : `load the column as text (--column ${JSON.stringify(`${name}:text`)})`
-  return `Fix the cell, name it as a missing value (--null ${JSON.stringify(cell.slice(0, 40))}), or ${other}.`
+  return `Fix the cell, name it as a missing value (--null ${JSON.stringify(cell.slice(0, 40))}), or ${alternative}.`
 }

@@ -1,7 +1,9 @@
-/** Characters of the longest date with a time. Longer texts are no dates, and take long to be matched. */
+// Parses dates and times to ISO 8601.
+
+/** Maximum length of a date with a time. Bounds the time of the regular expressions. */
 const MAX_CHARACTERS = 64
 
-/** Orders of day and month that a column can be said to have; without one, only dates that are clear are read. */
+/** Order of day and month in a column. undefined: only unambiguous dates are read. */
 export type DateOrder = 'dmy' | 'mdy' | undefined
 
 const MONTHS = [
@@ -20,14 +22,18 @@ const MONTHS = [
 ]
 
 /**
- * A date, with an optional time, in ISO 8601: `2026-03-31` or `2026-03-31T09:30:00`. `ambiguous` if day and month can
- * be exchanged and no order is given; undefined if it is no date. `said`: the user says that these are dates. Then
- * months, weeks and quarters are their first days, and with an order, years may have two digits: 69 to 99 are of the
- * 20th century, as in POSIX.
+ * Returns a date, with an optional time, in ISO 8601: `2026-03-31` or `2026-03-31T09:30:00`. `ambiguous` if
+ * no order is given and day and month can be swapped; undefined if it is not a date. `isDeclared`: the user
+ * declared the column as dates. Months, weeks and quarters are then read as their first day, and with an
+ * order, years may have two digits: 69 to 99 are in the 20th century, as in POSIX.
  */
-export function isoDate(text: string, order: DateOrder, said = false): string | 'ambiguous' | undefined {
+export function isoDate(
+  text: string,
+  order: DateOrder,
+  isDeclared = false,
+): string | 'ambiguous' | undefined {
   if (text.length > MAX_CHARACTERS) return undefined
-  if (said) {
+  if (isDeclared) {
     const first = firstDay(text.trim())
     if (first) return first
     const short = order && /^(\d{1,2}[-/.\s]\s?\d{1,2}[-/.\s]\s?)(\d{2})(?=$|[ T,])/.exec(text.trim())
@@ -51,14 +57,17 @@ export function isoDate(text: string, order: DateOrder, said = false): string | 
   const day = isoDay(match[1].trim(), order)
   if (day === undefined || day === 'ambiguous' || match[2] === undefined) return day
   const time = isoTime(match[2], match[3]?.toLowerCase())
-  // ISO 8601 has the colon in the offset too, where the time has one.
+  // ISO 8601 requires a colon in the offset if the time has one.
   return (
     time &&
     `${day}T${time}${(match[4] ?? '').replace(/^([+-]\d{2})(\d{2})$/, '$1:$2').replace(/^(z|utc|gmt)$/i, 'Z')}`
   )
 }
 
-/** The first day of a month (`2024-03`, `03/2024`), an ISO week (`2024-W05`) or a quarter (`2024-Q1`, `Q1 2024`); the day of `2024-091`. */
+/**
+ * Returns the first day of a month (`2024-03`, `03/2024`), ISO week (`2024-W05`) or quarter (`2024-Q1`, `Q1
+ * 2024`), or the ordinal day `2024-091`; undefined for other texts.
+ */
 function firstDay(text: string): string | undefined {
   const month = /^(?<year>\d{4})[-/.](?<month>\d{1,2})$|^(?<late>\d{1,2})[-/.](?<after>\d{4})$/.exec(
     text,
@@ -79,22 +88,23 @@ function firstDay(text: string): string | undefined {
   const week = /^(\d{4})-?W(\d{2})$/i.exec(text)
   if (!week) return undefined
   const [year, number] = [Number(week[1]), Number(week[2])]
-  // The week with January 4 is the first. Weeks begin on Monday.
-  const start = (of: number): number => {
-    const fourth = new Date(Date.UTC(of, 0, 4))
+  // The first week contains January 4. Weeks begin on Monday.
+  const start = (isoYear: number): number => {
+    const fourth = new Date(Date.UTC(isoYear, 0, 4))
     return fourth.getTime() - ((fourth.getUTCDay() + 6) % 7) * 86_400_000
   }
   const at = start(year) + (number - 1) * 7 * 86_400_000
   return number > 0 && year > 99 && at < start(year + 1) ? new Date(at).toISOString().slice(0, 10) : undefined
 }
 
+/** Parses a day to ISO 8601; `ambiguous` if day and month can be swapped, undefined for other texts. */
 function isoDay(text: string, order: DateOrder): string | 'ambiguous' | undefined {
   const iso = /^(\d{4})[-/.]?(\d{2})[-/.]?(\d{2})$|^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})$/.exec(text)
   if (iso) return dayOf(iso[1] ?? iso[4], iso[2] ?? iso[5], iso[3] ?? iso[6])
   const numbers = /^(\d{1,2})([-/.\s])\s?(\d{1,2})[-/.\s]\s?(\d{4})$/.exec(text)
   if (numbers) {
     const [, a, separator, b, year] = numbers
-    // With points, the day is always first.
+    // With points, the day comes first.
     if (order === 'dmy' || (order === undefined && separator === '.')) return dayOf(year, b, a)
     if (order === 'mdy') return dayOf(year, a, b)
     const [dmy, mdy] = [dayOf(year, b, a), dayOf(year, a, b)]
@@ -114,9 +124,9 @@ function isoDay(text: string, order: DateOrder): string | 'ambiguous' | undefine
   return american ? dayOf(american[3], monthOf(american[1]), american[2]) : undefined
 }
 
-/** Whether a text is written as dates are: an id such as `2024-0101` or a text such as `Paid 5 Feb 2024` is none. */
-export function isWrittenAsDate(given: string): boolean {
-  const text = given.trim()
+/** Returns whether a text has the form of a date, unlike an id such as `2024-0101`, or `Paid 5 Feb 2024`. */
+export function isWrittenAsDate(cell: string): boolean {
+  const text = cell.trim()
   if (/^\d{4}/.test(text))
     return /^(?:\d{4}([-/.])\d{1,2}\1\d{1,2}(?!\d)|\d{4}\s?[年년]|\d{8}T\d{4})/u.test(text)
   const word = /^(\p{L}[\p{L}\p{M}]*)/u.exec(text)?.[1]
@@ -125,7 +135,7 @@ export function isWrittenAsDate(given: string): boolean {
 
 let weekdays: ReadonlySet<string> | undefined
 
-/** Whether a word is a name of a day of the week, in full or abbreviated. */
+/** Returns whether a word is a weekday, in full or abbreviated. */
 function isWeekday(word: string): boolean {
   weekdays ??= new Set(
     ['en', ...LANGUAGES].flatMap((language) =>
@@ -144,45 +154,48 @@ function isWeekday(word: string): boolean {
   return weekdays.has(word.toLowerCase().normalize('NFC'))
 }
 
-/** The number of a month by its name, or an abbreviation of it; 0 if there is none. */
+/** Returns the number of a month by its name or abbreviation; 0 if unknown. */
 function monthOf(name: string): string {
-  const given = name.toLowerCase()
-  // Three letters, or "sept".
+  const lowerCase = name.toLowerCase()
+  // Abbreviations have three letters, except "sept".
   const english = MONTHS.findIndex(
-    (month) => month === given || month.slice(0, 3) === given || (given === 'sept' && month === 'september'),
+    (month) =>
+      month === lowerCase ||
+      month.slice(0, 3) === lowerCase ||
+      (lowerCase === 'sept' && month === 'september'),
   )
   if (english >= 0) return String(english + 1)
   foreignMonths ??= monthsOf(LANGUAGES)
-  return String(foreignMonths.get(given.normalize('NFC')) ?? 0)
+  return String(foreignMonths.get(lowerCase.normalize('NFC')) ?? 0)
 }
 
-/** Languages whose names of months are read, besides English. */
+/** Languages other than English whose month names are read. */
 const LANGUAGES = 'de fr es it pt nl sv da nb fi pl cs sk hu ro hr sl tr el ru uk bg et lv lt ca'.split(' ')
 
 let foreignMonths: ReadonlyMap<string, number> | undefined
 
-/** Names of months as dates have them, long and short, without those that differ between languages. */
+/** Returns month names, long and short, with their numbers; 0 for names that differ between languages. */
 function monthsOf(languages: readonly string[]): ReadonlyMap<string, number> {
   const months = new Map<string, number>()
   for (const language of languages)
     for (const form of ['long', 'short'] as const) {
       const inDate = new Intl.DateTimeFormat(language, { day: 'numeric', month: form, timeZone: 'UTC' })
-      const alone = new Intl.DateTimeFormat(language, { month: form, timeZone: 'UTC' })
+      const standalone = new Intl.DateTimeFormat(language, { month: form, timeZone: 'UTC' })
       for (let month = 1; month <= 12; month++)
-        for (const format of [inDate, alone]) {
+        for (const format of [inDate, standalone]) {
           const part = format
             .formatToParts(Date.UTC(2024, month - 1, 15))
             .find(({ type }) => type === 'month')
           const name = part!.value.toLowerCase().replace(/\.$/, '').normalize('NFC')
           if (/\d/.test(name)) continue
-          const known = months.get(name)
-          months.set(name, known === undefined || known === month ? month : 0)
+          const previous = months.get(name)
+          months.set(name, previous === undefined || previous === month ? month : 0)
         }
     }
   return months
 }
 
-/** A day of the calendar; undefined if there is no such day. */
+/** Returns a date in ISO 8601; undefined if the day does not exist. */
 function dayOf(year: string, month: string, day: string): string | undefined {
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
   date.setUTCFullYear(Number(year))
@@ -190,11 +203,12 @@ function dayOf(year: string, month: string, day: string): string | undefined {
   return Number(month) > 0 && date.toISOString().slice(0, 10) === iso ? iso : undefined
 }
 
+/** Parses a time to ISO 8601; undefined if it is invalid. `half`: am or pm. */
 function isoTime(text: string, half: string | undefined): string | undefined {
   const [hour, minute, second = '00'] = text.split(':')
-  const given = Number(hour)
-  if (half && (given < 1 || given > 12)) return undefined
-  const hours = half ? (given % 12) + (half === 'pm' ? 12 : 0) : given
+  const clockHour = Number(hour)
+  if (half && (clockHour < 1 || clockHour > 12)) return undefined
+  const hours = half ? (clockHour % 12) + (half === 'pm' ? 12 : 0) : clockHour
   if (hours > 23 || Number(minute) > 59 || Number(second) >= 60) return undefined
   return `${String(hours).padStart(2, '0')}:${minute}:${second}`
 }

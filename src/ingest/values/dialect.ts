@@ -1,3 +1,4 @@
+// Dialect, options and column types of delimited text.
 import type { Limits } from '../../contract/limits.ts'
 import type { Moment } from '../../json/index.ts'
 import type { DateOrder } from './date.ts'
@@ -8,33 +9,33 @@ export interface Dialect {
   delimiter: string
   /** `"`, `'` or another ASCII character; empty if cells are never quoted. */
   quote: string
-  /** A quote inside quotes is written twice, or after this character; empty if it is written twice only. */
+  /** Character before a quote inside quotes; empty if such quotes are only doubled. */
   escape: string
-  /** A lone CR ends a row, as on old Macs; otherwise it is part of its cell. */
+  /** Whether a lone CR ends a row, as on old Macs; otherwise it belongs to its cell. */
   crOnly: boolean
-  /** Spaces after a delimiter are ignored, so that a quote may follow them. */
+  /** Whether spaces after delimiters are ignored, so that a quote may follow. */
   skipSpace: boolean
-  /** Consecutive delimiters count as one, for columns aligned with spaces. */
+  /** Whether consecutive delimiters count as one, for columns aligned with spaces. */
   collapse: boolean
-  /** The cells of a row, if a delimiter ends each row: then a line that ends before goes on. */
+  /** Number of cells per row, if a delimiter ends each row: a shorter line then continues on the next. */
   closed?: number
   /** Number of lines to skip above the header (title, comments, `sep=;`). */
   preamble: number
   /** Number of header rows: 0, 1, or 2 if the second contains units or a second level of names. */
   headerRows: number
-  /** Column names, one per column; not empty and unique. */
+  /** Column names: unique and not empty. */
   names: string[]
-  /** The cells of the header as they are in the file, if a row of the same cells is not data. */
+  /** Cells of the header, if a row equal to it is a repeated header, not data. */
   repeated?: string[]
   /** Number of delimiters at the end of every data row that the header lacks. */
   trailing: number
-  /** Lines that begin with this character are skipped; empty for none. */
+  /** First character of comment lines; empty for none. */
   comment: string
-  /** What the columns hold in the sample. */
+  /** Properties of the columns in the sample. */
   profile: ColumnProfile
 }
 
-/** The dialect of a table that is not delimited text. */
+/** Returns the dialect of a table that is not delimited text. */
 export function noDialect(names: string[]): Dialect {
   return {
     delimiter: '',
@@ -61,54 +62,59 @@ export function noDialect(names: string[]): Dialect {
   }
 }
 
-/** By column: whether all rows of the sample have a value there, and whether all values are numbers. */
+/** Properties of the columns in the sample, by column. */
 export interface ColumnProfile {
+  /** Whether all rows have a value. */
   filled: boolean[]
+  /** Whether all values are numbers. */
   numeric: boolean[]
-  /** Whether all values are numbers as the given `NumberStyle` says. */
+  /** Whether all values are numbers in the requested `NumberStyle`. */
   styled: boolean[]
-  /** The style in which all values are numbers, if they are none without it. */
+  /** Style in which all values are numbers, if they are not JSON numbers. */
   written: (NumberStyle | undefined)[]
-  /** The first value, if all values with a point can be read in two ways: 1.234. */
+  /** First value, if the point in all values can be decimal or group thousands: 1.234. */
   grouped: (string | undefined)[]
-  /** Whether the last row looks like the total of the others: then it does not count for `looks`. */
+  /** Whether the last row looks like a total of the others. `shapes` then ignores it. */
   endsInTotal: boolean
-  /** What texts look like. */
+  /** Shape of the texts. */
   looks: (Look | undefined)[]
-  /** The values that are no numbers, with their lines, if most values are. */
+  /** Values that are not numbers, with their lines, if most values are. */
   odd: (readonly { line: number; text: string }[] | undefined)[]
 }
 
-/** The type of a column's values: numbers, texts, booleans, dates and times as texts, or any JSON. Nulls are allowed in all types. */
+/**
+ * Type of a column's values: numbers, texts, booleans, dates and times as texts, or any JSON. All types allow
+ * nulls.
+ */
 export type ColumnType = 'number' | 'text' | 'boolean' | 'json' | Moment
 
-/** The first value of a type in a column: its place (`line 3`, `record 5`) and text. */
+/** First value of a type in a column. `where`: `line 3` or `record 5`. */
 export interface FirstValue {
   type: ColumnType
   where: string
   text: string
 }
 
-/** The types that users can give with NAME:TYPE. Dates may have times; see `isoDate`. */
+/** Types that users can give with NAME:TYPE. Dates may have times; see `parseDate`. */
 export const givenTypes = ['number', 'text', 'boolean', 'date', 'datetime', 'date-dmy', 'date-mdy'] as const
 export type GivenType = (typeof givenTypes)[number]
 
-/** The order of day and month that a type says. */
-export function orderIn(given: GivenType | undefined): DateOrder {
-  return given === 'date-dmy' ? 'dmy' : given === 'date-mdy' ? 'mdy' : undefined
+/** Returns the order of day and month that a type implies. */
+export function orderIn(type: GivenType | undefined): DateOrder {
+  return type === 'date-dmy' ? 'dmy' : type === 'date-mdy' ? 'mdy' : undefined
 }
 
-/** Values that a reader takes for something else than text, and the types that read all of them. */
+/** Shape of texts that resemble numbers or dates, and the types that can read all of them. */
 export interface Look {
-  /** In words: `amounts with a currency`. */
+  /** Description in messages: `amounts with a currency`. */
   what: string
   /** Types for `--column`. */
   types: GivenType[]
-  /** How the numbers are written that the type reads, if not with a decimal point. */
+  /** Style of the numbers, if it is not that of JSON. */
   numbers?: NumberStyle
 }
 
-/** How numbers are written. Without it, only JSON numbers are numbers. */
+/** Format of numbers. Without one, only JSON numbers are numbers. */
 export interface NumberStyle {
   decimal: '.' | ','
   /** Empty for none. */
@@ -123,40 +129,40 @@ export interface DelimitedOptions {
   header?: boolean
   /** Types by column name. */
   types?: ReadonlyMap<string, GivenType>
-  /** Known column types (of the target grid), by name and position. */
+  /** Column types of the target grid, by name and position. */
   expected?: (name: string, position: number) => GivenType | undefined
-  /** Names of columns of the target grid, where the text has none: for messages. */
+  /** Column names of the target grid for messages, if the text has no header. */
   called?: (position: number) => string | undefined
-  /** The order of day and month in columns of the target grid, as far as known. */
+  /** Order of day and month in the columns of the target grid, if known. */
   order?: (name: string, position: number) => DateOrder
-  /** Texts that mean a missing value, in addition to the empty cell. */
+  /** Markers of missing values, in addition to the empty cell. */
   nullTexts?: readonly string[]
-  /** The character that quotes cells; empty for none. */
+  /** Quote character; empty for none. */
   quote?: string
-  /** The character before a quote inside a quoted cell; empty for none. */
+  /** Character before a quote inside a quoted cell; empty for none. */
   escape?: string
-  /** Lines to skip at the beginning. */
+  /** Number of lines to skip at the beginning. */
   skip?: number
-  /** The sheet of a workbook that has several. */
+  /** Name of the sheet, if the workbook has several. */
   sheetName?: string
-  /** Lines to skip at the end. Empty lines do not count. */
+  /** Number of non-empty lines to skip at the end. */
   skipLast?: number
-  /** Keep dates and booleans as they are written: those that are stored in another way are text. */
+  /** Whether dates and booleans that would be stored in another form are kept as text. */
   asWritten?: boolean
-  /** Lines that begin with this character are skipped. */
+  /** First character of comment lines. */
   comment?: string
   numbers?: NumberStyle
-  /** The order of day and month where dates can be read in both: `date-dmy` or `date-mdy`. */
+  /** Order of ambiguous dates: `date-dmy` or `date-mdy`. */
   dates?: GivenType
-  /** Of a workbook: the name of a sheet, or its number from 1. Default: all. */
+  /** Name of a sheet of a workbook, or its number from 1. Default: all sheets. */
   sheet?: string
-  /** Of a sheet: the cells to read, as `B2:D20`, `B:D` or `2:20`. */
+  /** Cells of a sheet to read: `B2:D20`, `B:D` or `2:20`. */
   range?: string
-  /** Of JSON: whether members of nested objects become columns, down to the values. */
+  /** Whether members of nested JSON objects become columns, at all depths. */
   flatten?: boolean
-  /** Columns of the table, where they are known. */
+  /** Number of columns, if known. */
   width?: number
-  /** Names of the columns by which rows are told apart: their values alone decide where slices end. */
+  /** Columns of the primary key. Their values alone decide where slices end. */
   keys?: readonly string[]
   /** Name of the source in messages. */
   source?: string

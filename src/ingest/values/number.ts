@@ -1,12 +1,13 @@
+// Recognizes and converts numbers.
 import type { NumberStyle } from './dialect.ts'
 
 /**
- * Defines what counts as a number: the JSON number grammar (RFC 8259), except integers that a double cannot
- * represent exactly. So `007`, `+5`, `.5` and 20-digit ids are text, and `1.10` stays `1.10`.
+ * Largest integer that is a number. Numbers follow the JSON grammar (RFC 8259), except integers that a double
+ * cannot represent. So `007`, `+5`, `.5` and 20-digit ids are text, and `1.10` stays `1.10`.
  */
 const MAX_SAFE = '9007199254740991'
 
-/** Whether buf[start, end) is a JSON number that a double can represent. */
+/** Returns whether buf[start, end) is a JSON number that a double can represent. */
 export function isNumber(buf: Uint8Array, start: number, end: number): boolean {
   let i = start
   if (buf[i] === 0x2d) i++
@@ -34,7 +35,7 @@ export function isNumber(buf: Uint8Array, start: number, end: number): boolean {
   return i === end && i > exponent && Number.isFinite(value(buf, start, end))
 }
 
-/** Whether buf[start, end) is a number with spaces around it, as in fixed-width exports. */
+/** Returns whether buf[start, end) is a number with spaces around it, as in fixed-width exports. */
 export function isPaddedNumber(buf: Uint8Array, start: number, end: number): boolean {
   let from = start
   let to = end
@@ -61,9 +62,9 @@ const CURRENCY =
   /[$€£¥₹₽₩₺₫฿]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CZK|HUF|INR|AUD|CAD|BRL|kr|zł|Rs)\b\.?/giu
 
 /**
- * Converts a cell of a column given as number to a JSON number. Also accepts `+5`, `007`, `.5` and `5.`, groups of
- * three digits, a currency, a percent sign (`12 %` is 12) and negative numbers in parentheses. Returns undefined if
- * it is not a number.
+ * Converts a cell of a column declared as number to a JSON number. Also accepts `+5`, `007`, `.5`, `5.`,
+ * thousands separators, currencies, percent signs (`12 %` is 12) and negative numbers in parentheses.
+ * undefined if it is not a number.
  */
 export function asNumber(text: string, { decimal, thousands }: NumberStyle = PLAIN): string | undefined {
   let plain = text.trim()
@@ -73,9 +74,9 @@ export function asNumber(text: string, { decimal, thousands }: NumberStyle = PLA
     const negative = /^\((.*)\)$/.exec(plain)
     if (negative) plain = `-${negative[1].trim()}`
     plain = plain.replace(/^([+-])\s+/, '$1').replace('\u2212', '-')
-    const [whole, ...rest] = plain.split(decimal)
+    const [integer, ...rest] = plain.split(decimal)
     if (rest.length > 1) return undefined
-    const groups = groupsOf(whole, thousands, decimal)
+    const groups = groupsOf(integer, thousands, decimal)
     if (groups === undefined || /[^\deE+-]/.test(rest[0] ?? '')) return undefined
     plain = rest.length === 0 ? groups : `${groups}.${rest[0]}`
   }
@@ -86,18 +87,19 @@ export function asNumber(text: string, { decimal, thousands }: NumberStyle = PLA
   return Number.isFinite(Number(number)) ? number : undefined
 }
 
-/** Characters of the longest number that is read in a style. */
+/** Maximum length of a number in a style. */
 const MAX_CHARACTERS = 400
+/** Maximum number of cached patterns. */
 const MAX_PATTERNS = 100
 
-/** Spaces and apostrophes that people type for one another. */
+/** Spaces and apostrophes that are used interchangeably. */
 const SEPARATORS = new Map([
   [' ', '[ \\u00a0\\u202f]'],
   ["'", "['’]"],
   ['’', "['’]"],
 ])
 
-/** The patterns of styles. A file has one or a few, and many cells. */
+/** Cached patterns of styles. */
 const patterns = new Map<string, RegExp>()
 
 function patternOf({ decimal, thousands }: NumberStyle): RegExp {
@@ -105,10 +107,10 @@ function patternOf({ decimal, thousands }: NumberStyle): RegExp {
   let pattern = patterns.get(key)
   if (!pattern) {
     const group = SEPARATORS.get(thousands) ?? (thousands && `\\u{${thousands.codePointAt(0)!.toString(16)}}`)
-    const whole = group === '' ? '\\d+' : `\\d{1,3}(?:${group}\\d{3})+|\\d+`
+    const integer = group === '' ? '\\d+' : `\\d{1,3}(?:${group}\\d{3})+|\\d+`
     const point = decimal === ',' ? ',' : '\\.'
-    pattern = new RegExp(`^(-?)(${whole})(?:${point}(\\d+))?$`, 'u')
-    // Users give the separator: any character.
+    pattern = new RegExp(`^(-?)(${integer})(?:${point}(\\d+))?$`, 'u')
+    // Users choose the separator, so the cache could grow without bound.
     if (patterns.size >= MAX_PATTERNS) patterns.clear()
     patterns.set(key, pattern)
   }
@@ -116,9 +118,9 @@ function patternOf({ decimal, thousands }: NumberStyle): RegExp {
 }
 
 /**
- * The JSON number of a cell that is written in a style; undefined if it is none. What can be an identifier stays
- * one: leading zeros, plus signs and integers that a double cannot represent are no numbers in any style. A point is
- * no decimal point where the comma is.
+ * Returns the JSON number of a cell in a style; undefined if it is not one. Possible identifiers are not
+ * numbers: leading zeros, plus signs and integers that a double cannot represent. With a decimal comma, a
+ * point is not a decimal point.
  */
 export function styledNumber(text: string, { decimal, thousands }: NumberStyle): string | undefined {
   if (text.length > MAX_CHARACTERS) return undefined
@@ -130,19 +132,19 @@ export function styledNumber(text: string, { decimal, thousands }: NumberStyle):
   return isJsonNumber(number) ? number : undefined
 }
 
-/** Whether a text is a number as it is: `isNumber` of its bytes. */
+/** Returns whether a text is a number: `isNumber` of its bytes. */
 export function isJsonNumber(text: string): boolean {
-  // Most numbers, without their bytes.
+  // Fast path for most numbers.
   if (/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,20})?$/.test(text)) return true
   return isNumber(Buffer.from(text), 0, Buffer.byteLength(text))
 }
 
-/** Whether a number can be read in two ways: `1.234` is 1.234, or 1234 with groups of digits. */
+/** Returns whether a number is ambiguous: `1.234` is 1.234, or 1234 with a thousands separator. */
 export function isGrouped(text: string): boolean {
   return /^-?[1-9]\d{0,2}(\.\d{3})+$/.test(text.trim())
 }
 
-/** Styles of numbers that a warning can name, the simplest first. */
+/** Styles that warnings suggest, simplest first. */
 const KNOWN_STYLES: readonly NumberStyle[] = [
   { decimal: ',', thousands: '' },
   { decimal: ',', thousands: '.' },
@@ -152,40 +154,43 @@ const KNOWN_STYLES: readonly NumberStyle[] = [
   { decimal: '.', thousands: "'" },
 ]
 
-/** The options that read a style. */
+/** Returns the command-line options for a style. */
 export function optionsOf({ decimal, thousands }: NumberStyle): string {
   const group = thousands === ' ' ? 'space' : thousands
   return [decimal === ',' && '--decimal ,', group && `--thousands ${group}`].filter(Boolean).join(' ')
 }
 
-/** Styles with a decimal comma, the simplest first. */
+/** Styles with a decimal comma, simplest first. */
 const COMMAS: readonly NumberStyle[] = [
   { decimal: ',', thousands: '' },
   { decimal: ',', thousands: '.' },
   { decimal: ',', thousands: ' ' },
 ]
 
-/** The style with a decimal comma in which all of these cells are amounts, as in 1.234,50 €. */
+/**
+ * Returns the style with a decimal comma in which all cells are amounts, as in 1.234,50 €; undefined if none
+ * fits.
+ */
 export function commaStyle(cells: readonly string[]): NumberStyle | undefined {
   return COMMAS.find((style) => cells.every((cell) => asNumber(cell, style) !== undefined))
 }
 
-/** How these cells are written: all of them are numbers in this style, and not all without it. */
+/** Returns the style in which all cells are numbers; undefined if none fits, or if all are JSON numbers. */
 export function writtenIn(cells: readonly string[]): NumberStyle | undefined {
   if (cells.every((cell) => isJsonNumber(cell.trim()))) return undefined
   return KNOWN_STYLES.find((style) => cells.every((cell) => styledNumber(cell, style) !== undefined))
 }
 
-/** The digits of a whole number without its separators; undefined if these are not after each three digits. */
-function groupsOf(whole: string, thousands: string, decimal: string): string | undefined {
+/** Removes the thousands separators of an integer; undefined if they are not at every third digit. */
+function groupsOf(integer: string, thousands: string, decimal: string): string | undefined {
   const separators = thousands === '' ? (decimal === '.' ? ",'’ \u00a0\u202f" : "'’ \u00a0\u202f") : thousands
   const used = new Set(
-    [...whole].filter((c) => separators.includes(c) || (thousands === ' ' && /\s/.test(c))),
+    [...integer].filter((c) => separators.includes(c) || (thousands === ' ' && /\s/.test(c))),
   )
-  if (used.size === 0) return whole
+  if (used.size === 0) return integer
   if (used.size > 1) return undefined
   const [separator] = used
-  const groups = whole.split(separator)
+  const groups = integer.split(separator)
   const ok = /^[+-]?\d{1,3}$/.test(groups[0]) && groups.slice(1).every((group) => /^\d{3}$/.test(group))
   return ok ? groups.join('') : undefined
 }

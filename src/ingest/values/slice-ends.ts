@@ -1,11 +1,11 @@
 /**
- * Where slices end (docs/adr/0024): after a row that the hash of its cells chooses, so that a row more or less changes
- * the slices around it only. A slice has 16,384 to 131,072 rows, about 40,000 on average; of rows of more than 341
- * bytes it has as many fewer. `kernel/rows.as.ts` does the same.
+ * Ends slices by content-defined chunking (docs/adr/0024), after rows chosen by the hash of their cells: an
+ * inserted or deleted row changes only nearby slices. A slice has 16,384 to 131,072 rows, about 40,000 on
+ * average, and fewer if rows have more than 341 bytes. `kernel/rows.as.ts` has the same algorithm.
  */
 import { breathe, endOf, skipBlanks, turnIsLong } from '../../json/index.ts'
 
-/** A row counts for UNITS, or PER_BYTE for each of its bytes if that is more. */
+/** Weight of a row: UNITS, or PER_BYTE for each of its bytes if that is more, up to HEAVIEST. */
 const UNITS = 1024
 const PER_BYTE = 3
 const HEAVIEST = 1 << 21
@@ -19,12 +19,12 @@ const PRIME_1 = 0x9e3779b1
 const PRIME_2 = 0x85ebca77
 const PRIME_3 = 0xc2b2ae3d
 
-/** The hash of a row with one more cell, which is buf[start, end): of its last 8 bytes and its length. */
+/** Adds a cell, buf[start, end), to the hash of a row: its last 8 bytes and its length. */
 export function withCell(hash: number, buf: Uint8Array, start: number, end: number): number {
   const length = end - start
   let low = 0
   let high = 0
-  // Little-endian: the last byte is the highest one.
+  // Little-endian: the last byte is the most significant.
   for (let i = Math.max(start, end - 8), at = 0; i < end; i++, at += 8) {
     if (at < 32) low |= buf[i] << at
     else high |= buf[i] << (at - 32)
@@ -33,16 +33,16 @@ export function withCell(hash: number, buf: Uint8Array, start: number, end: numb
   return Math.imul(((hash << 13) | (hash >>> 19)) ^ cell, PRIME_3)
 }
 
-/** The hash of a row with one more cell, given as JSON: what a text is in quotes, and nothing for null. */
+/** Adds a JSON value to the hash of a row: strings without their quotes, null as an empty cell. */
 export function withValue(hash: number, buf: Uint8Array, start: number, end: number): number {
   if (buf[start] === 0x22) return withCell(hash, buf, start + 1, end - 1)
   return buf[start] === 0x6e ? withCell(hash, buf, start, start) : withCell(hash, buf, start, end)
 }
 
-/** The positions of the columns of a key; undefined without one, or if a column is missing. */
+/** Returns the positions of the key columns; undefined without a key, or if a column is missing. */
 export function keysAmong(names: readonly string[], keys: readonly string[] = []): number[] | undefined {
-  const found = keys.map((key) => names.indexOf(key))
-  return found.length === 0 || found.includes(-1) ? undefined : found
+  const positions = keys.map((key) => names.indexOf(key))
+  return positions.length === 0 || positions.includes(-1) ? undefined : positions
 }
 
 function mixed(hash: number): number {
@@ -55,10 +55,10 @@ function mixed(hash: number): number {
 
 /** Decides after which rows slices end, from the first row on. */
 export class SliceEnds {
-  /** Size of the rows since the last end. */
+  /** Weight of the rows since the last end. */
   size = 0
 
-  /** Adds a row. Returns whether a slice ends after it. `hash` is called only if it matters. */
+  /** Adds a row, and returns whether a slice ends after it. `hash` is called only if needed. */
   isAfter(bytes: number, hash: () => number): boolean {
     const weight = Math.max(UNITS, Math.min(HEAVIEST, bytes * PER_BYTE))
     this.size += weight
@@ -69,15 +69,15 @@ export class SliceEnds {
     return true
   }
 
-  /** Adds rows of which only the number and the size are known, which no slice ends in. */
+  /** Adds rows in which no slice ends, by number and size. */
   skip(rows: number, bytes: number): void {
     this.size += Math.min(MAX_SLICE_UNITS, Math.max(rows * UNITS, bytes * PER_BYTE))
   }
 }
 
 /**
- * The rows, from 1, after which slices of these columns end, given as comma-separated JSON. Columns may differ in length.
- * `keys`: positions of the columns whose values decide; all if not given.
+ * Returns the rows, from 1, after which slices of these columns end. Columns are comma-separated JSON and may
+ * differ in length. `keys`: positions of the columns whose values decide; default: all.
  */
 export async function endsAmong(
   columns: readonly Uint8Array[],
@@ -85,7 +85,7 @@ export async function endsAmong(
   ends = new SliceEnds(),
 ): Promise<number[]> {
   const at = columns.map((text) => skipBlanks(text, 0))
-  const found: number[] = []
+  const rows: number[] = []
   for (let row = 1; ; row++) {
     let hash = 0
     let bytes = 0
@@ -102,8 +102,8 @@ export async function endsAmong(
       if (text[next] === 0x2c) next = skipBlanks(text, next + 1)
       at[k] = next
     }
-    if (isOver) return found
-    if (ends.isAfter(bytes, () => hash)) found.push(row)
+    if (isOver) return rows
+    if (ends.isAfter(bytes, () => hash)) rows.push(row)
     if (row % 256 === 0 && turnIsLong()) await breathe()
   }
 }

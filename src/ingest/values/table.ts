@@ -1,46 +1,49 @@
+// Result of parsing a table.
 import type { Bounds } from './bounds.ts'
 import type { SliceEncoding } from './column.ts'
 import type { ColumnType, Dialect, FirstValue } from './dialect.ts'
 import type { Rewrite } from './text-type.ts'
 
-/** A run of rows of one column, as the JSON text it is served as, without brackets. */
+/** Consecutive rows of one column, as JSON without brackets. */
 export interface Slice {
   column: number
   rows: number
   form: SliceEncoding
   text: Buffer
-  /** Whether it ends where slices of the same rows always end (slice-ends.ts). */
+  /** Whether it ends at a content-defined boundary (slice-ends.ts). */
   ended?: boolean
-  /** Of its values, if they were found on the way; otherwise they are in the text. */
+  /** Bounds of its values, if already computed. */
   bounds?: Bounds
 }
 
-/** Receives the slices of a table while it is parsed. `begin` announces columns before their slices. */
+/** Receives the slices of a table while it is parsed. `begin` is called with the column names first. */
 export interface SliceSink {
   begin?(names: string[]): void
-  /** The parser waits for the promise, if any. The sink owns the text. */
+  /** Takes ownership of the text. The parser waits for a returned promise. */
   slice(slice: Slice): void | Promise<void>
 }
 
+/** A column of a parsed table. */
 export interface ColumnFound {
   name: string
   /** `empty`: the column has no values. */
   type: ColumnType | 'empty'
-  /** Of dates: the order of day and month in which they were written; `undecided` makes them text. */
+  /** Order of day and month in which dates were written; `undecided` makes them text. */
   dateOrder?: 'dmy' | 'mdy' | 'undecided'
-  /** How slices in `text` encoding become values of the type; see `rewritten`. */
+  /** How slices in `text` encoding are converted to the type; see `convertTexts`. */
   rewrite?: Rewrite
-  /** The first values that are text. */
+  /** First value of each type in a column that became text. */
   seen?: FirstValue[]
-  /** For a text column that also contains numbers: the first cell that is not a number. */
+  /** First cell that is not a number, in a text column that also contains numbers. */
   text?: { line: number; text: string }
 }
 
+/** Result of parsing a table. */
 export interface Ingested {
   rows: number
   columns: ColumnFound[]
   dialect: Dialect
-  /** The line of the file that a row is in, both from 0 and 1: known if the table has a key. */
+  /** Returns the line, from 1, of a row, from 0. Set if the table has a key. */
   lineOf?: (row: number) => number
   warnings: string[]
 }

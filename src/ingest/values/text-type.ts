@@ -1,9 +1,10 @@
+// Detects dates, times and booleans among texts, and converts them.
 import { excerpt, isDay, type Moment, momentIn, twoDigits, withRoom } from '../../json/index.ts'
 import { type DateOrder, isoDate, isWrittenAsDate } from './date.ts'
 
 /**
- * Finds which texts of a format that has types are dates: those in ISO 8601. Others stay as they are: who writes such a
- * format writes dates so.
+ * Detects dates in typed formats such as Parquet: only ISO 8601, since programs that write these formats use
+ * it.
  */
 export class IsoTexts {
   private readonly texts = new TextType(undefined, false)
@@ -13,25 +14,26 @@ export class IsoTexts {
     if (!this.texts.isDecided) this.texts.add(values, 0, values.length)
   }
 
+  /** Returns the type of the values added so far. */
   get type(): 'text' | Moment {
     const { type, rewrite } = this.texts.result()
     return rewrite || type === 'boolean' ? 'text' : type
   }
 }
 
-/** How the texts of a column become values of its type. */
+/** Conversion of a column's texts to values of its type. */
 export type Rewrite = { as: 'boolean' } | { as: 'moment'; order: DateOrder }
 
-/** What the texts of a column are. See docs/formats.md#types. */
+/** Detected type of a column's texts. See docs/formats.md#types. */
 export interface TextFound {
   type: 'text' | 'boolean' | Moment
-  /** The order of day and month that a value decided, or that was given. */
+  /** Order of day and month, by a decisive value or as given. */
   order?: DateOrder
-  /** Set if values are stored in another way than they are written. */
+  /** Set if the stored values differ from the texts. */
   rewrite?: Rewrite
-  /** The first value that is stored in another way. */
+  /** First value whose stored form differs. */
   written?: string
-  /** All are dates, and each of them can be read with the day or with the month first. */
+  /** Whether all are dates that can be read with the day or the month first. */
   isUndecided?: boolean
 }
 
@@ -43,14 +45,14 @@ const ZERO = 0x30
 const SPACE = 0x20
 const COLON = 0x3a
 const HYPHEN = 0x2d
-/** The longest number as it is written by `writeNumeric`. */
+/** Maximum length of a date written by `writeNumericDate`. */
 const NUMERIC_BYTES = 21
-/** Longest text that is tried: more is no date. */
+/** Maximum length of a text that can be a date. */
 const MAX_BYTES = 64
-/** Readings of texts that are kept: the same days occur again and again. */
+/** Maximum number of cached readings: the same days occur again and again. */
 const MAX_KEPT = 4096
 
-/** A text that is no date in ISO 8601: as a day and as a month that comes first, and how it is written. */
+/** A date that is not ISO 8601, read with the day and with the month first. */
 interface Reading {
   dmy: string | undefined
   mdy: string | undefined
@@ -59,55 +61,57 @@ interface Reading {
 }
 
 /**
- * Finds what the texts of a column are: dates, times, booleans or text. Add all values, in order; a value that does not
- * agree with those before makes the column text. Memory is constant.
+ * Detects whether a column's texts are dates, times, booleans or plain text. Add all values in order. A value
+ * that contradicts those before makes the column text. Memory is constant.
  */
 export class TextType {
   private isText = false
   private isBoolean = false
   private moment: Moment | undefined
   private form: string | undefined
-  /** Whether all values can be read so, and whether the readings of one differ. */
+  /** Whether all values can be read with the day or month first, and whether any reading differs. */
   private canBeDmy = true
   private canBeMdy = true
   private differ = false
   private isRewritten = false
   private written: string | undefined
   private readonly kept = new Map<string, Reading>()
-  /** Values that agree. */
+  /** Number of values that agree. */
   count = 0
-  /** The value that made the column text, among the values added: the row of the call that added it, its text, and what those before it were. */
+  /**
+   * Value that made the column text: its row in the call of `add`, its text, and the type of those before.
+   */
   broken?: { row: number; text: string; before: 'boolean' | Moment }
 
   /**
-   * `given`: the order of day and month, where the user or the column says so. `emptyIsNull`: empty texts are missing
-   * values, as in delimited files.
+   * `given`: order of day and month, from the user or the target column. `emptyIsNull`: empty texts are
+   * missing values, as in delimited files.
    */
   constructor(
     readonly given: DateOrder,
     private readonly emptyIsNull: boolean,
-    /** Dates and booleans that are written in another way than they would be stored are text. */
+    /** Whether dates and booleans that would be stored in another form are kept as text. */
     private readonly asWritten = false,
   ) {}
 
-  /** Whether it is decided that the column is text: more values change nothing. */
+  /** Returns whether the column is text, whatever values follow. */
   get isDecided(): boolean {
     return this.isText
   }
 
-  /** Whether the values so far are stored in another way than they are written, if the others agree. */
+  /** Returns whether the stored form of the values so far differs, if the following values agree. */
   get isRewrite(): boolean {
     return !this.isText && (this.isRewritten || (this.isBoolean && this.count > 0))
   }
 
-  /** Whether days and times without a zone, in ISO 8601, agree with all values so far. */
+  /** Returns whether ISO 8601 days and times without zone agree with all values so far. */
   get mayBeMoments(): boolean {
     return (
       !this.isText && !this.isBoolean && (this.form ?? 'iso') === 'iso' && this.moment !== 'datetime-zone'
     )
   }
 
-  /** Adds days and times without a zone, in ISO 8601, where they may be. */
+  /** Adds ISO 8601 days and times without zone. Requires `canBeMoments`. */
   addMoments(days: number, times: number): void {
     if (days + times === 0) return
     this.count += days + times
@@ -116,7 +120,7 @@ export class TextType {
     this.moment = times > 0 ? 'datetime' : (this.moment ?? 'date')
   }
 
-  /** There are values that are not text. */
+  /** Makes the column text: it has values that are not text. */
   mixed(): void {
     this.isText = true
   }
@@ -156,6 +160,7 @@ export class TextType {
     return this.emptyIsNull
   }
 
+  /** Adds a text. Returns whether it agrees with those before. */
   private takes(buf: Uint8Array, start: number, end: number): boolean {
     const isFirst = this.count === 0
     if (isFirst) this.isBoolean = booleanIn(buf, start, end) !== undefined
@@ -172,7 +177,7 @@ export class TextType {
       return this.agrees(moment)
     }
     if (this.asWritten || (isFirst && !mayBeDate(buf, start, end))) return false
-    // Most dates that are not in ISO 8601 are numbers: their texts are made only if they are rewritten.
+    // Fast path: most other dates are numeric. Their ISO text is only built in `convertTexts`.
     const numbers = numericIn(buf, start, end)
     const { dmy, mdy, form } = numbers ?? readingIn(buf, start, end, this.kept)
     if (this.form !== undefined && this.form !== form) return false
@@ -187,7 +192,7 @@ export class TextType {
     return this.agrees(numbers ? (numbers.hour < 0 ? 'date' : 'datetime') : momentOf((dmy || mdy) as string))
   }
 
-  /** A day among times is its first moment; but with zones, every value has one. */
+  /** Returns whether a moment agrees with those before. Days among times are midnight; zones do not mix. */
   private agrees(moment: Moment): boolean {
     this.count++
     if (this.moment === undefined || this.moment === moment) this.moment = moment
@@ -196,6 +201,7 @@ export class TextType {
     return true
   }
 
+  /** Returns the type of all values added so far. */
   result(): TextFound {
     if (this.isText || this.count === 0) return { type: 'text' }
     if (this.isBoolean) return { type: 'boolean', rewrite: { as: 'boolean' } }
@@ -209,7 +215,7 @@ export class TextType {
   }
 }
 
-/** The first characters of a text, whose JSON text is buf[start, end). */
+/** Returns the beginning of a JSON string's value. buf[start, end): the string without quotes. */
 function decoded(buf: Uint8Array, start: number, end: number): string {
   const text = excerpt(buf.subarray(start, end))
   try {
@@ -219,7 +225,7 @@ function decoded(buf: Uint8Array, start: number, end: number): string {
   }
 }
 
-/** The end of a text, or of its first bytes. */
+/** Returns the end of a string, or of its first bytes. */
 function endOfText(buf: Uint8Array, from: number, to: number): number {
   let i = from
   while (i < to && i < from + MAX_BYTES && buf[i] !== QUOTE) i += buf[i] === BACKSLASH ? 2 : 1
@@ -231,7 +237,7 @@ function isLower(buf: Uint8Array, start: number, end: number): boolean {
   return true
 }
 
-/** `true` and `false` in any case. */
+/** Parses `true` and `false` in any case. */
 function booleanIn(buf: Uint8Array, start: number, end: number): boolean | undefined {
   const length = end - start
   if (length !== 4 && length !== 5) return undefined
@@ -243,37 +249,38 @@ function booleanIn(buf: Uint8Array, start: number, end: number): boolean | undef
 const TRUE = Buffer.from('true')
 const FALSE = Buffer.from('false')
 
-/** Whether a text can be a date: it has a digit, and is not too short. */
+/** Returns whether a text can be a date: it has a digit, and is not too short. */
 function mayBeDate(buf: Uint8Array, start: number, end: number): boolean {
   if (end - start < 8) return false
   for (let i = start; i < end; i++) if (buf[i] >= ZERO && buf[i] <= 0x39) return true
   return false
 }
 
+/** Returns the type of a date or time in ISO 8601. */
 function momentOf(iso: string): Moment {
   if (iso.length === 10) return 'date'
   return /(?:Z|[+-]\d\d:?\d\d)$/.test(iso) ? 'datetime-zone' : 'datetime'
 }
 
-/** Reads a text that is not in ISO 8601. */
-function readingIn(buf: Uint8Array, start: number, end: number, kept: Map<string, Reading>): Reading {
+/** Reads a text that is not ISO 8601. */
+function readingIn(buf: Uint8Array, start: number, end: number, cache: Map<string, Reading>): Reading {
   const text = Buffer.from(buf.buffer, buf.byteOffset + start, end - start).toString('utf8')
-  const known = kept.get(text)
-  if (known) return known
-  // Every date has a year of four digits: names of months in other languages are looked up for nothing else.
+  const cached = cache.get(text)
+  if (cached) return cached
+  // Loading month names of all languages is slow, so only texts with a four-digit year are parsed.
   const isDate = /\d{4}/.test(text) && isWrittenAsDate(text)
   const clear = (order: DateOrder): string | undefined => {
     if (!isDate) return undefined
-    const found = isoDate(text, order)
-    return found === 'ambiguous' || found?.startsWith('0000') ? undefined : found
+    const date = isoDate(text, order)
+    return date === 'ambiguous' || date?.startsWith('0000') ? undefined : date
   }
   const reading = { dmy: clear('dmy'), mdy: clear('mdy'), form: formOf(text) }
-  if (kept.size >= MAX_KEPT) kept.clear()
-  kept.set(text, reading)
+  if (cache.size >= MAX_KEPT) cache.clear()
+  cache.set(text, reading)
   return reading
 }
 
-/** How a date is written: with the year first, with a name of a month, or by what separates its numbers. */
+/** Returns the form of a date: year first, month name, or the separator of its numbers. */
 function formOf(text: string): string {
   const trimmed = text.trim()
   if (/^\d{4}-\d{2}-\d{2}/.test(trimmed)) return 'iso'
@@ -281,18 +288,19 @@ function formOf(text: string): string {
   return /^\d{1,2}([-/.\s])\s?\d{1,2}[-/.\s]/.exec(trimmed)?.[1] ?? 'name'
 }
 
-/** Where the last text was read by `numericIn`. */
+/** Offset at which `parseNumericDate` and its helpers read. */
 let at = 0
 
-function digits(buf: Uint8Array, end: number, most: number): number {
+/** Parses up to `maxDigits` digits at `readOffset`; −1 if there are none. */
+function digits(buf: Uint8Array, end: number, maxDigits: number): number {
   let value = 0
   const from = at
-  while (at < end && at - from < most && buf[at] >= ZERO && buf[at] <= 0x39)
+  while (at < end && at - from < maxDigits && buf[at] >= ZERO && buf[at] <= 0x39)
     value = value * 10 + buf[at++] - ZERO
   return at === from ? -1 : value
 }
 
-/** A date as numbers: `hour` is −1 without a time. It is used before the next one is read. */
+/** Last parsed numeric date. `hour` is −1 without a time. */
 const numeric = {
   first: 0,
   second: 0,
@@ -306,7 +314,7 @@ const numeric = {
 }
 const FORMS: Record<number, string> = { 47: '/', 46: '.', 45: '-' }
 
-/** Reads `31.01.2024`, in one pass: the form that most of them have. */
+/** Parses `31.01.2024`, the most common form, into `lastNumeric`. */
 function isPaddedDay(buf: Uint8Array, i: number): boolean {
   const form = FORMS[buf[i + 2]]
   if (form === undefined || buf[i + 5] !== buf[i + 2]) return false
@@ -324,7 +332,10 @@ function isPaddedDay(buf: Uint8Array, i: number): boolean {
   return true
 }
 
-/** `31.01.2024` and `1/31/2024`, also with ` 9:30` or ` 09:30:00`: most dates that are not in ISO 8601. */
+/**
+ * Parses numeric dates such as `31.01.2024` and `1/31/2024`, also with ` 9:30` or ` 09:30:00`. Returns
+ * `lastNumeric`, which the next call overwrites.
+ */
 function numericIn(buf: Uint8Array, start: number, end: number): typeof numeric | undefined {
   if (end - start === 10 && isPaddedDay(buf, start)) return numeric
   at = start
@@ -366,7 +377,7 @@ function numericIn(buf: Uint8Array, start: number, end: number): typeof numeric 
   return numeric
 }
 
-/** Writes a date as a JSON text in ISO 8601 at `to`. Returns the offset after it. */
+/** Writes `lastNumeric` as a JSON string in ISO 8601 at `to`. Returns the offset after it. */
 function writeNumeric(out: Uint8Array, to: number, order: DateOrder): number {
   const { first, second, year, hour, minute, seconds } = numeric
   const [day, month] = order === 'mdy' ? [second, first] : [first, second]
@@ -394,17 +405,20 @@ function writeNumeric(out: Uint8Array, to: number, order: DateOrder): number {
   return k
 }
 
+/** Parses exactly two digits at `readOffset`; −1 otherwise. */
 function two(buf: Uint8Array, end: number): number {
   const from = at
   const value = digits(buf, end, 2)
   return at - from === 2 ? value : -1
 }
 
-/** The values of a column as those of its type. `text`: all of its values were added to the `TextType` that found it. */
+/**
+ * Converts the values of a column to its type. `text`: JSON whose values were all added to the `TextType`.
+ */
 export function rewritten(text: Uint8Array, rewrite: Rewrite): Buffer {
   let out: Buffer = Buffer.allocUnsafe(Math.max(64, text.length + (text.length >> 2)))
   let to = 0
-  const kept = new Map<string, Reading>()
+  const cache = new Map<string, Reading>()
   const write = (value: string): void => {
     out = withRoom(out, to, value.length + 1)
     to += out.write(value, to, 'latin1')
@@ -431,7 +445,7 @@ export function rewritten(text: Uint8Array, rewrite: Rewrite): Buffer {
     } else if (numericIn(text, start, end)) {
       out = withRoom(out, to, NUMERIC_BYTES)
       to = writeNumeric(out, to, rewrite.order)
-    } else write(`"${readingIn(text, start, end, kept)[rewrite.order ?? 'dmy']}"`)
+    } else write(`"${readingIn(text, start, end, cache)[rewrite.order ?? 'dmy']}"`)
     i = end + 1
     while (i < text.length && text[i] !== COMMA) i++
     i++

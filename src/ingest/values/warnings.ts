@@ -1,6 +1,8 @@
+// Collects warnings, and creates errors with their position in the file.
 import { Problem } from '../../contract/errors.ts'
 import { bytesText } from '../../contract/limits.ts'
 
+/** A repeated warning, with its first and last line. */
 interface Counted {
   count: number
   first: number
@@ -24,33 +26,34 @@ export class Warnings {
   }
 
   /**
-   * Counts a case of `kind`. `text` gets the place, such as `3 lines (first: line 7)`. A line counts once: it
-   * is parsed again if the buffer ended inside it.
+   * Counts a case of `kind`. `text` gets the position, such as `3 lines (first: line 7)`. A line counts once,
+   * since it is parsed again if the buffer ended inside it.
    */
   count(kind: string, line: number, text: (where: string) => string): void {
-    const known = this.counted.get(kind)
-    if (!known) this.counted.set(kind, { count: 1, first: line, last: line, text })
-    else if (line > known.last) {
-      known.count++
-      known.last = line
+    const previous = this.counted.get(kind)
+    if (!previous) this.counted.set(kind, { count: 1, first: line, last: line, text })
+    else if (line > previous.last) {
+      previous.count++
+      previous.last = line
     }
   }
 
-  /** Leaves out a kind of counted warnings. */
+  /** Suppresses a kind of counted warnings. */
   mute(kind: string): void {
     this.muted.add(kind)
   }
 
+  /** Returns all warnings: single ones first, then counted ones. */
   list(): string[] {
-    const shown = [...this.counted].filter(([kind]) => !this.muted.has(kind)).map(([, counted]) => counted)
-    const counted = shown.map(({ count, first, text }) =>
+    const active = [...this.counted].filter(([kind]) => !this.muted.has(kind)).map(([, counted]) => counted)
+    const counted = active.map(({ count, first, text }) =>
       text(count === 1 ? `line ${first}` : `${count} lines (first: line ${first})`),
     )
     return [...this.plain, ...counted]
   }
 }
 
-/** A `bad_data` error with source, line (from 1) and column (name or number). */
+/** Creates a `bad_data` error with source, line (from 1) and column (name or number). */
 export function badData(
   source: string,
   where: { line?: number; column?: string | number },
@@ -63,7 +66,7 @@ export function badData(
   return new Problem('bad_data', `${place.join(', ')}: ${what}`, { ...where, hint })
 }
 
-/** A line, from 1, that is longer than the limit in bytes. */
+/** Creates the error for a line over the limit, in bytes. `line`: from 1. */
 export function lineTooLong(source: string, line: number, limit: number): Problem {
   return badData(
     source,

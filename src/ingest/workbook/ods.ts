@@ -1,3 +1,4 @@
+// Reads OpenDocument spreadsheets.
 import type { Problem } from '../../contract/errors.ts'
 import { type ArchiveLimits, zipMembers } from '../archive/archive.ts'
 import type { Spooled } from '../archive/spool.ts'
@@ -8,35 +9,35 @@ import { clockOf, noteEmpty, noteUncomputed, type Sheet, SheetWriter, spooledShe
 import { areaOf, MAX_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
 import { parsing, readPart, type Visitor } from './xml-parts.ts'
 
-/** Columns of a sheet. */
+/** Maximum number of columns of a sheet. */
 const MAX_COLUMNS = 16_384
-/** Characters of one cell. */
+/** Maximum length of a cell. */
 const MAX_CELL_CHARACTERS = 8 * 1024 * 1024
-/** Characters of one row; and of a row with its repetitions, which are written at once. */
+/** Maximum length of a row, and of a row with its repetitions, which are written at once. */
 const MAX_ROW_CHARACTERS = 16 * 1024 * 1024
 const MAX_REPEATED = 4 * 1024 * 1024
 
-/** The non-empty sheets of an OpenDocument spreadsheet, in order. */
+/** Yields the non-empty sheets of an OpenDocument spreadsheet, in order. */
 export async function* odsSheets(
   spooled: Spooled,
   limits: ArchiveLimits,
   source: string,
   warnings: Warnings,
-  { sheet: wanted, range }: Pick<DelimitedOptions, 'sheet' | 'range'> = {},
+  { sheet: requested, range }: Pick<DelimitedOptions, 'sheet' | 'range'> = {},
 ): AsyncGenerator<Sheet> {
   const area = range === undefined ? WHOLE : areaOf(range)
   const members = await zipMembers(spooled, limits, source)
   const content = members.find(({ path }) => path === 'content.xml')
   if (!content) throw badData(source, {}, 'not a spreadsheet: it has no content.xml')
-  // The names first: they say which sheet is wanted.
-  const listed: { name: string }[] = []
+  // A first pass reads the sheet names, to find the requested one.
+  const sheetNames: { name: string }[] = []
   let isSpreadsheet = false
   let depth = 0
   await readPart(content, source, {
     open({ name, attributes }) {
       if (name === 'office:spreadsheet') isSpreadsheet = true
       if (isSpreadsheet && name === 'table:table' && depth++ === 0)
-        listed.push({ name: attributes['table:name'] ?? '' })
+        sheetNames.push({ name: attributes['table:name'] ?? '' })
     },
     close(name) {
       if (isSpreadsheet && name === 'table:table') depth--
@@ -49,68 +50,68 @@ export async function* odsSheets(
       'this is an OpenDocument file, but not a spreadsheet',
       'Export its table as CSV.',
     )
-  if (listed.length > limits.archive_entries)
+  if (sheetNames.length > limits.archive_entries)
     throw badData(
       source,
       {},
-      `${listed.length} sheets; the limit is ${limits.archive_entries} (archive_entries)`,
+      `${sheetNames.length} sheets; the limit is ${limits.archive_entries} (archive_entries)`,
     )
   let produced = 0
   const count = (bytes: number): void => {
     produced += bytes
     if (isBomb(produced, spooled.size, limits)) throw bomb(source, limits)
   }
-  const chosen = wanted === undefined ? undefined : sheetNamed(listed, wanted, source)
-  const isWanted = (k: number): boolean => chosen === undefined || k === chosen
-  const writers = listed.map(({ name }) => new SheetWriter(name, source, area, count))
+  const chosen = requested === undefined ? undefined : sheetNamed(sheetNames, requested, source)
+  const isRequested = (k: number): boolean => chosen === undefined || k === chosen
+  const writers = sheetNames.map(({ name }) => new SheetWriter(name, source, area, count))
   const textOf = (cell: string | undefined): string => cell ?? ''
   const tooLarge = (k: number): Problem =>
     badData(
       source,
       {},
-      `a row of sheet ${listed[k].name} is too large, or is repeated too often`,
+      `a row of sheet ${sheetNames[k].name} is too large, or is repeated too often`,
       'Export it as CSV.',
     )
-  const visitor = rowsOf(isWanted, warnings, tooLarge, (k, row, filled, number) =>
+  const visitor = rowsOf(isRequested, warnings, tooLarge, (k, row, filled, number) =>
     writers[k].row(row, filled, number, textOf),
   )
-  // All sheets are in one part, which is read once. A step can hold several small ones.
+  // All sheets are in one part, which is read once. A step can complete several small ones.
   const steps = parsing(content, source, visitor)
   const rows = async function* (k: number): AsyncGenerator<Uint8Array> {
     while (visitor.closed <= k && !(await steps.next()).done) yield* writers[k].take(false)
     yield* writers[k].take(true)
   }
-  let found = 0
+  let sheets = 0
   const empty: string[] = []
   try {
-    for (const k of listed.keys()) {
-      if (!isWanted(k)) continue
-      const oneOfSeveral = listed.length > 1 && chosen === undefined
-      const before = found
+    for (const k of sheetNames.keys()) {
+      if (!isRequested(k)) continue
+      const oneOfSeveral = sheetNames.length > 1 && chosen === undefined
+      const before = sheets
       for await (const sheet of spooledSheet(rows(k), writers[k], oneOfSeveral, limits, source, warnings)) {
-        found++
+        sheets++
         yield sheet
       }
-      if (found === before && chosen === undefined) empty.push(listed[k].name)
+      if (sheets === before && chosen === undefined) empty.push(sheetNames[k].name)
     }
   } finally {
     await steps.return(undefined)
   }
   const isWhole = chosen === undefined && area === WHOLE
-  noteEmpty('spreadsheet', { names: empty, found, isWhole }, source, warnings)
+  noteEmpty('spreadsheet', { names: empty, sheets, isWhole }, source, warnings)
 }
 
 /**
- * A visitor that calls `take` for each non-empty row of the wanted sheets: the sheet, its cells, how many are
- * filled, its number. It counts the sheets that are `closed`.
+ * Creates a visitor that calls `take` for each non-empty row of the requested sheets, with sheet, cells,
+ * number of filled cells, and row number. Counts completed sheets in `closed`.
  */
 function rowsOf(
-  isWanted: (sheet: number) => boolean,
+  isRequested: (sheet: number) => boolean,
   warnings: Warnings,
   tooLarge: (sheet: number) => Problem,
   take: (sheet: number, row: (string | undefined)[], filled: number, number: number) => void,
 ): Visitor & { closed: number } {
-  /** Tables around the place that is read: a cell can hold a table, which is skipped. */
+  /** Nesting of tables: a cell can contain a table, which is skipped. */
   let depth = 0
   let number = 0
   let repeatedRows = 1
@@ -119,16 +120,16 @@ function rowsOf(
   let size = 0
   let column = 0
   let repeated = 1
-  /** The value of the cell that is read, or its paragraphs. */
+  /** Value of the current cell, or the text of its paragraphs. */
   let value: string | undefined
   let text: string | undefined
   let inParagraph = false
   /** Whether the cell has a formula without a value. */
   let isUncomputed = false
-  /** Notes on cells, which hold paragraphs of their own, and phonetic hints: they are no part of the text. */
+  /** Nesting of notes and phonetic hints, whose paragraphs do not belong to the cell. */
   let notes = 0
-  const isHere = (): boolean => depth === 1 && isWanted(visitor.closed)
-  /** Adds to the text of the cell: of many parts, each of which is short. */
+  const isHere = (): boolean => depth === 1 && isRequested(visitor.closed)
+  /** Appends to the text of the cell. Many short parts can exceed the limit. */
   const add = (part: string): void => {
     text = `${text ?? ''}${part}`
     if (text.length > MAX_CELL_CHARACTERS) throw tooLarge(visitor.closed)
@@ -212,15 +213,15 @@ function rowsOf(
   return visitor
 }
 
-/** How often something is repeated: at least once. */
+/** Parses a repeat count: at least 1. */
 function times(attribute: string | undefined): number {
   const count = Number(attribute ?? 1)
   return Number.isInteger(count) && count > 0 ? count : 1
 }
 
 /**
- * A duration in ISO 8601 as hours, minutes and seconds: `PT6H9M3.5S` is 06:09:03.5, `P1DT2H` is 26:00:00. One with
- * months or years, which have no fixed length, stays as it is.
+ * Converts an ISO 8601 duration to a clock: `PT6H9M3.5S` is 06:09:03.5, `P1DT2H` is 26:00:00. Durations with
+ * months or years, which have no fixed length, are returned unchanged.
  */
 function clockIn(duration = ''): string {
   const match = /^(-?)P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:[.,]\d*)?)S)?)?$/.exec(
@@ -232,7 +233,10 @@ function clockIn(duration = ''): string {
   return clockOf(match[1] === '' ? ms : -ms)
 }
 
-/** The value of a cell that is no text: numbers as they are, dates in ISO 8601, times as 10:30:00. */
+/**
+ * Returns the value of a cell that is not text: numbers unchanged, dates in ISO 8601, times as 10:30:00.
+ * undefined for text.
+ */
 function cellValue(attributes: Record<string, string>, line: number, warnings: Warnings): string | undefined {
   switch (attributes['office:value-type']) {
     case 'float':

@@ -1,3 +1,4 @@
+// Parses the options that choose a sheet and a range.
 import { listed as namesListed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { badData } from '../values/warnings.ts'
@@ -5,32 +6,33 @@ import { badData } from '../values/warnings.ts'
 /** Maximum number of rows of a sheet. */
 export const MAX_ROWS = 1_048_576
 
-/** Cells of a sheet: rows from 1, columns from 0, both inclusive. */
+/** A range of cells: rows from 1, columns from 0, both inclusive. */
 export interface Area {
   rows: [number, number]
   columns: [number, number]
 }
 
+/** The range of all cells. */
 export const WHOLE: Area = { rows: [1, MAX_ROWS], columns: [0, 16_383] }
 
-/** The index of a sheet given by name or number. Throws `bad_data` with the names. */
-export function sheetNamed(listed: readonly { name: string }[], wanted: string, source: string): number {
-  const exact = listed.findIndex(({ name }) => name === wanted)
+/** Returns the index of a sheet, given by name or number. Throws `bad_data` with the existing names. */
+export function sheetNamed(sheets: readonly { name: string }[], requested: string, source: string): number {
+  const exact = sheets.findIndex(({ name }) => name === requested)
   const near =
-    exact >= 0 ? exact : listed.findIndex(({ name }) => name.toLowerCase() === wanted.toLowerCase())
-  const number = Number(wanted)
+    exact >= 0 ? exact : sheets.findIndex(({ name }) => name.toLowerCase() === requested.toLowerCase())
+  const number = Number(requested)
   const at =
-    near < 0 && Number.isInteger(number) && number >= 1 && number <= listed.length ? number - 1 : near
+    near < 0 && Number.isInteger(number) && number >= 1 && number <= sheets.length ? number - 1 : near
   if (at >= 0) return at
   throw badData(
     source,
     {},
-    `no sheet ${JSON.stringify(wanted)}`,
-    `Its sheets are: ${namesListed(listed.map(({ name }) => name))}`,
+    `no sheet ${JSON.stringify(requested)}`,
+    `Its sheets are: ${namesListed(sheets.map(({ name }) => name))}`,
   )
 }
 
-/** Reads `B2:D20`, `B:D` or `2:20`. Throws `invalid_request`. */
+/** Parses `B2:D20`, `B:D` or `2:20`. Throws `invalid_request`. */
 export function areaOf(range: string): Area {
   const match = /^\$?([A-Za-z]{1,3})?\$?(\d{1,7})?:\$?([A-Za-z]{1,3})?\$?(\d{1,7})?$/.exec(range.trim())
   const [, left, top, right, bottom] = match ?? []
@@ -54,7 +56,7 @@ export function areaOf(range: string): Area {
   })
 }
 
-/** The column index (from 0) of a cell reference: `C12` → 2. */
+/** Returns the column index, from 0, of a cell reference: `C12` → 2. */
 export function columnOf(reference: string): number {
   let column = 0
   for (let k = 0; k < reference.length; k++) {

@@ -1,3 +1,4 @@
+// Reads XLSX workbooks.
 import type { Problem } from '../../contract/errors.ts'
 import { bytesText } from '../../contract/limits.ts'
 import { excerpt } from '../../json/index.ts'
@@ -12,29 +13,32 @@ import { local, parsing, readPart, type Visitor } from './xml-parts.ts'
 
 /** Maximum size of a workbook's shared strings, which are held in memory. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024
-/** Characters of one cell. */
+/** Maximum length of a cell. */
 const MAX_CELL_CHARACTERS = 8 * 1024 * 1024
 const DAY_MS = 86_400_000
 
-/** What a number format shows: days, times of day, durations, or integers with leading zeros up to a width. */
+/** Kind of a number format: days, times of day, durations, or integers with leading zeros up to a width. */
 type Style = 'date' | 'time' | 'duration' | number | undefined
 
 interface Workbook {
   texts: string[]
-  /** By cell style: whether numbers are dates or durations. */
+  /** Number format by cell style. */
   dates: Style[]
   from1904: boolean
   /** Counts the bytes of converted text. Throws `bad_data` beyond the limits. */
   count(bytes: number): void
 }
 
-/** The non-empty sheets of an XLSX workbook, in order. Each is parsed when the previous one has been consumed. */
+/**
+ * Yields the non-empty sheets of an XLSX workbook, in order. Each is parsed when the previous one has been
+ * consumed.
+ */
 export async function* xlsxSheets(
   spooled: Spooled,
   limits: ArchiveLimits,
   source: string,
   warnings: Warnings,
-  { sheet: wanted, range }: Pick<DelimitedOptions, 'sheet' | 'range'> = {},
+  { sheet: requested, range }: Pick<DelimitedOptions, 'sheet' | 'range'> = {},
 ): AsyncGenerator<Sheet> {
   const area = range === undefined ? WHOLE : areaOf(range)
   const members = new Map(
@@ -46,21 +50,21 @@ export async function* xlsxSheets(
       ?.path ?? 'xl/workbook.xml'
   const main = part(mainPath)
   if (!main) throw badData(source, {}, 'not a workbook: it has no main part')
-  const listed: { name: string; id: string }[] = []
+  const entries: { name: string; id: string }[] = []
   let from1904 = false
   await readPart(main, source, {
     open({ name, attributes }) {
       if (local(name) === 'sheet')
-        listed.push({ name: attributes.name ?? '', id: attributes['r:id'] ?? attributes.id ?? '' })
+        entries.push({ name: attributes.name ?? '', id: attributes['r:id'] ?? attributes.id ?? '' })
       if (name === 'workbookPr' || (local(name) === 'workbookPr' && attributes.date1904 !== undefined))
         from1904 = /^(1|true)$/.test(attributes.date1904 ?? '')
     },
   })
-  if (listed.length > limits.archive_entries)
+  if (entries.length > limits.archive_entries)
     throw badData(
       source,
       {},
-      `${listed.length} sheets; the limit is ${limits.archive_entries} (archive_entries)`,
+      `${entries.length} sheets; the limit is ${limits.archive_entries} (archive_entries)`,
     )
   const folder = mainPath.slice(0, mainPath.lastIndexOf('/') + 1)
   const relations = await relationsOf(
@@ -69,7 +73,7 @@ export async function* xlsxSheets(
     source,
   )
   const related = (kind: string, usual: string): ArchiveEntry | undefined =>
-    part(relations.find((one) => one.kind === kind)?.path ?? folder + usual)
+    part(relations.find((candidate) => candidate.kind === kind)?.path ?? folder + usual)
   let produced = 0
   const book: Workbook = {
     count(bytes) {
@@ -80,44 +84,44 @@ export async function* xlsxSheets(
     dates: await dateStyles(related('styles', 'styles.xml'), source),
     from1904,
   }
-  const chosen = wanted === undefined ? undefined : sheetNamed(listed, wanted, source)
-  let found = 0
+  const chosen = requested === undefined ? undefined : sheetNamed(entries, requested, source)
+  let sheets = 0
   const empty: string[] = []
-  for (const [k, { name, id }] of listed.entries()) {
+  for (const [k, { name, id }] of entries.entries()) {
     if (chosen !== undefined && k !== chosen) continue
-    const relation = relations.find((one) => one.id === id)
+    const relation = relations.find((candidate) => candidate.id === id)
     const path = relation?.path ?? `${folder}worksheets/sheet${k + 1}.xml`
     const member = part(path)
-    // Skip chart sheets and dialogs.
+    // Skips chart sheets and dialogs.
     const isSheet = relation?.kind ? relation.kind === 'worksheet' : path.includes('worksheets/')
     if (!member || !isSheet) continue
     const writer = new SheetWriter(name, source, area, book.count)
     const rows = sheetCsv(member, writer, book, source, warnings)
-    const oneOfSeveral = listed.length > 1 && chosen === undefined
-    const before = found
+    const oneOfSeveral = entries.length > 1 && chosen === undefined
+    const before = sheets
     for await (const sheet of spooledSheet(rows, writer, oneOfSeveral, limits, source, warnings)) {
-      found++
+      sheets++
       yield sheet
     }
-    if (found === before && chosen === undefined) empty.push(name)
+    if (sheets === before && chosen === undefined) empty.push(name)
   }
   const isWhole = chosen === undefined && area === WHOLE
-  noteEmpty('workbook', { names: empty, found, isWhole }, source, warnings)
+  noteEmpty('workbook', { names: empty, sheets, isWhole }, source, warnings)
 }
 
-/** The name of a part: some writers separate folders with `\\`, or begin with `/`. */
+/** Normalizes a part name: `/` as separator, no leading `/`, lower case. */
 function partName(path: string): string {
   return path.replaceAll('\\', '/').replace(/^\/+/, '').toLowerCase()
 }
 
-/** What a part refers to: id, path, and the last word of the type of the relation. */
+/** Reads the relations of a part: id, path, and the last word of the relation's type. */
 async function relationsOf(
   member: ArchiveEntry | undefined,
   folder: string,
   source: string,
 ): Promise<{ id: string; path: string; kind: string }[]> {
-  const found: { id: string; path: string; kind: string }[] = []
-  if (!member) return found
+  const relations: { id: string; path: string; kind: string }[] = []
+  if (!member) return relations
   await readPart(member, source, {
     open({ name, attributes }) {
       if (local(name) !== 'Relationship' || attributes.TargetMode === 'External') return
@@ -127,13 +131,13 @@ async function relationsOf(
         if (step === '..') names.pop()
         else if (step !== '' && step !== '.') names.push(step)
       const kind = (attributes.Type ?? '').split('/').at(-1)!
-      found.push({ id: attributes.Id ?? '', path: names.join('/'), kind })
+      relations.push({ id: attributes.Id ?? '', path: names.join('/'), kind })
     },
   })
-  return found
+  return relations
 }
 
-/** The shared strings, which cells refer to by index. Skips phonetic hints. */
+/** Reads the shared strings, which cells refer to by index. Skips phonetic hints. */
 async function sharedTexts(member: ArchiveEntry | undefined, source: string): Promise<string[]> {
   const texts: string[] = []
   if (!member) return texts
@@ -170,7 +174,7 @@ async function sharedTexts(member: ArchiveEntry | undefined, source: string): Pr
   return texts
 }
 
-/** Characters that XML cannot hold, and underscores before what looks like one: `_x000D_`, `_x005F_`. */
+/** Decodes characters that XML cannot contain, and escaped underscores: `_x000D_`, `_x005F_`. */
 function unescaped(text: string): string {
   return text.includes('_x')
     ? text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) =>
@@ -188,19 +192,21 @@ const builtIn = new Map<number, Style>([
   [46, 'duration'],
 ])
 
+/** Reads the number format of each cell style. */
 async function dateStyles(member: ArchiveEntry | undefined, source: string): Promise<Style[]> {
   const styles: Style[] = []
   if (!member) return styles
-  const own = new Map<number, Style>()
+  const customFormats = new Map<number, Style>()
   let inCells = false
   await readPart(member, source, {
     open({ name, attributes }) {
       const tag = local(name)
-      if (tag === 'numFmt') own.set(Number(attributes.numFmtId), formatKind(attributes.formatCode ?? ''))
+      if (tag === 'numFmt')
+        customFormats.set(Number(attributes.numFmtId), formatKind(attributes.formatCode ?? ''))
       else if (tag === 'cellXfs') inCells = true
       else if (tag === 'xf' && inCells) {
         const id = Number(attributes.numFmtId)
-        styles.push(own.has(id) ? own.get(id) : builtIn.get(id))
+        styles.push(customFormats.has(id) ? customFormats.get(id) : builtIn.get(id))
       }
     },
     close(name) {
@@ -210,15 +216,15 @@ async function dateStyles(member: ArchiveEntry | undefined, source: string): Pro
   return styles
 }
 
-/** Whether a number format shows days, times or durations, by its letters outside of quotes and brackets. */
+/** Returns the kind of a number format, by its letters outside quotes and brackets. */
 function formatKind(code: string): Style {
-  // As for postal codes: 00000. Fewer zeros are hours and months.
+  // Zeros as for postal codes: 00000. Fewer zeros are used for hours and months.
   if (/^0{4,20}$/.test(code)) return code.length
   const bare = code.replace(/"[^"]*"|\\.|_.|\*./g, '')
   if (/\[(h+|m+|s+)\]/i.test(bare)) return 'duration'
   const letters = bare.replace(/\[[^\]]*\]/g, '').replace(/general/gi, '')
   if (!/[ymdhs]/i.test(letters)) return undefined
-  // An m is a month, but minutes next to hours or seconds.
+  // `m` is a month, but minutes next to hours or seconds.
   return /[hs]/i.test(letters) && !/[yd]|m{3}/i.test(letters) ? 'time' : 'date'
 }
 
@@ -228,7 +234,10 @@ interface Cell {
   text: string
 }
 
-/** A visitor that calls `take` for each non-empty row: cells by column, filled cells, row number. */
+/**
+ * Creates a visitor that calls `take` for each non-empty row, with cells by column, number of filled cells,
+ * and row number.
+ */
 function cells(
   take: (row: (Cell | undefined)[], filled: number, number: number) => void,
   noValue: (number: number, column: number) => void,
@@ -240,7 +249,7 @@ function cells(
   let column = -1
   let cell: Cell | undefined
   let inValue = false
-  /** Phonetic hints around the place that is read, whose texts are not part of the cell. */
+  /** Nesting of phonetic hints, whose texts do not belong to the cell. */
   let hint = 0
   let hasFormula = false
   return {
@@ -250,9 +259,9 @@ function cells(
         row = []
         filled = 0
         column = -1
-        // Empty rows are absent in the file: use the row number if it is plausible.
-        const given = Number(attributes.r)
-        number = given > number && given <= MAX_ROWS ? given : number + 1
+        // Empty rows are absent in the file, so the row number is used if it is plausible.
+        const rowNumber = Number(attributes.r)
+        number = rowNumber > number && rowNumber <= MAX_ROWS ? rowNumber : number + 1
       } else if (tag === 'c') {
         column = attributes.r ? columnOf(attributes.r) : column + 1
         cell = { type: attributes.t ?? 'n', style: Number(attributes.s ?? -1), text: '' }
@@ -266,7 +275,7 @@ function cells(
     text(text) {
       if (!inValue || !cell) return
       cell.text += text
-      // Of many runs, each of which is short.
+      // Many short runs can exceed the limit.
       if (cell.text.length > MAX_CELL_CHARACTERS) throw tooLong(number)
     },
     close(name) {
@@ -328,7 +337,7 @@ function cellText(cell: Cell | undefined, book: Workbook, line: number, warnings
       const kind = book.dates[style]
       if (typeof kind === 'number') return padded(number, kind, line, warnings)
       if (kind) return moment(number, kind, book.from1904, () => noteDayless(line, warnings))
-      // Keep integers with more digits than a double can represent.
+      // Integers with more digits than a double can represent are kept.
       return /^-?\d{16,}$/.test(text) ? text : String(number)
     }
     default:
@@ -336,13 +345,13 @@ function cellText(cell: Cell | undefined, book: Workbook, line: number, warnings
   }
 }
 
-/** An integer with the leading zeros that the workbook shows. */
+/** Formats an integer with the leading zeros that the workbook displays. */
 function padded(number: number, width: number, line: number, warnings: Warnings): string {
   if (!Number.isInteger(number) || number < 0) return String(number)
   warnings.count(
     'zeros',
     line,
-    (where) => `numbers with a format of zeros were read as texts with their leading zeros: ${where}`,
+    (where) => `numbers with a format of zeros were read as text with leading zeros: ${where}`,
   )
   return String(number).padStart(width, '0')
 }
@@ -351,14 +360,13 @@ function noteDayless(line: number, warnings: Warnings): void {
   warnings.count(
     'dayless',
     line,
-    (where) =>
-      `dates of the day 0, which is no day, were read as null, or as the time that they have: ${where}`,
+    (where) => `dates of day 0, which does not exist, were read as null or as their time: ${where}`,
   )
 }
 
 /**
- * Formats a serial date (days since 1900, with Excel's non-existent leap day, or since 1904) as date, time or
- * both. `dayless` is called for a date without a day: 0 is the day before the first one of 1900.
+ * Formats a serial date as date, time or both: days since 1900, with Excel's non-existent leap day, or since
+ * 1904. Calls `dayless` for day 0, which is before the first day of 1900.
  */
 function moment(
   serial: number,

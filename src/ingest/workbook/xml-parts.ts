@@ -1,26 +1,28 @@
+// Parses XML parts of workbooks, within limits.
 import type { SaxesTagPlain } from 'saxes'
 import { Problem } from '../../contract/errors.ts'
 import { breathe, excerpt } from '../../json/index.ts'
 import type { ArchiveEntry } from '../archive/archive.ts'
 import { badData } from '../values/warnings.ts'
 
-/** Characters parsed per step: a few of them can refer to long texts. */
+/** Number of characters parsed per step. Few, since each can refer to a long text. */
 const STEP_CHARACTERS = 4096
 
-/** Elements inside one another. Workbooks need about ten. */
+/** Maximum nesting of elements. Workbooks need about ten. */
 const MAX_DEPTH = 256
-/** Attributes of one element. */
+/** Maximum number of attributes of an element. */
 const MAX_ATTRIBUTES = 1000
-/** Characters of one text, comment, name or attribute. */
+/** Maximum length of a text, comment, name or attribute. */
 const MAX_TEXT_CHARACTERS = 8 * 1024 * 1024
 
+/** Callbacks for the elements and texts of a part. */
 export interface Visitor {
   open?(tag: SaxesTagPlain): void
   text?(text: string): void
   close?(name: string): void
 }
 
-/** A name without its namespace. */
+/** Returns a name without its namespace. */
 export function local(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
@@ -30,7 +32,7 @@ export async function* parsing(member: ArchiveEntry, source: string, visitor: Vi
   const { SaxesParser } = await import('saxes')
   const parser = new SaxesParser({ fragment: false })
   let failed: unknown
-  // The parser would go on, and make an error for each element that is open: the first one ends it.
+  // The parser would continue, and report each open element; the first error stops it.
   const fail = (error: unknown): never => {
     failed ??= error
     throw failed
@@ -38,7 +40,10 @@ export async function* parsing(member: ArchiveEntry, source: string, visitor: Vi
   parser.on('error', fail)
   let depth = 0
   let attributes = 0
-  /** Characters since something ended: of a text, comment, name or attribute that has not ended. */
+  /**
+   * Number of characters since the last event: the length of the text, comment, name or attribute in
+   * progress.
+   */
   let silent = 0
   parser.on('attribute', () => {
     silent = 0
@@ -65,7 +70,7 @@ export async function* parsing(member: ArchiveEntry, source: string, visitor: Vi
     if (!isSelfClosing) depth--
     visitor.close?.(name)
   })
-  // Refuse document types: entities could expand without limit, and workbooks define none.
+  // Workbooks declare no document type, and its entities could expand without limit.
   parser.on('doctype', () => fail(new Error('it declares a document type')))
   const decoder = new TextDecoder()
   const step = (text: string): void => {
@@ -101,7 +106,7 @@ export async function* parsing(member: ArchiveEntry, source: string, visitor: Vi
   yield
 }
 
-/** Parses an XML part. */
+/** Parses an XML part completely. */
 export async function readPart(member: ArchiveEntry, source: string, visitor: Visitor): Promise<void> {
   for await (const _ of parsing(member, source, visitor));
 }

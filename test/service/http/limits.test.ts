@@ -143,7 +143,7 @@ describe('small uploads cannot cause large costs', () => {
     const book = await xlsxWith(cells.join(''))
     expect(await upload('far.xlsx', book)).toEqual([
       400,
-      expect.stringContaining('rows and 16384 columns, of which fewer than one cell in 100 is filled'),
+      expect.stringContaining('rows and 16384 columns, with fewer than one cell in 100 filled'),
     ])
   })
 

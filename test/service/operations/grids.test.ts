@@ -521,7 +521,7 @@ onBothStores('grids', (test) => {
       const bad = await upload('a,b\n1,x\n2,3,4\n', { 'x-file-name': 'bad.csv' })
       expect([bad.status, bad.json.detail]).toEqual([
         400,
-        'bad.csv, line 3: 3 cells where there are 2 columns: 2,3,4',
+        'bad.csv, line 3: expected 2 cells, found 3: 2,3,4',
       ])
       expect((await test().ask('alice', 'GET', '/v2/files/lookup?path=bad')).status).toBe(404)
     })
