@@ -214,13 +214,7 @@ function* edited({ buf, start, end }: RawJson, edits: readonly Edit[]): Generato
 
 /** Returns the start of the white space before `at`. */
 function blanksBefore(buf: Uint8Array, at: number): number {
-  let start = at
-  while (
-    buf[start - 1] === 0x20 ||
-    buf[start - 1] === 0x0a ||
-    buf[start - 1] === 0x0d ||
-    buf[start - 1] === 0x09
-  )
-    start--
-  return start
+  let i = at
+  while (buf[i - 1] === 0x20 || buf[i - 1] === 0x0a || buf[i - 1] === 0x0d || buf[i - 1] === 0x09) i--
+  return i
 }

@@ -202,10 +202,10 @@ class FigureScanner {
     this.#limits = limits
   }
 
-  trace(trace: RawJson, at: string, type: string): void {
+  trace(trace: RawJson, path: string, type: string): void {
     if (trace.kind !== 'object') return
     if (this.#limits && ++this.#traces > this.#limits.figure_traces) throw tooManyTraces(this.#limits)
-    this.#tracePath = at
+    this.#tracePath = path
     this.#traceType = type
     this.#dataAttributes = dataAttributes(type)
     this.#scanObject(trace.start, '')
@@ -216,50 +216,50 @@ class FigureScanner {
     const buf = this.#buf
     // Four offsets per member: start and end of its name, start and end of its value.
     const spans: number[] = []
-    const most = 4 * (this.#limits?.json_members ?? Number.POSITIVE_INFINITY)
-    const own: Reference[] = []
-    let bdata = false
-    let dtype = false
+    const maxSpans = 4 * (this.#limits?.json_members ?? Number.POSITIVE_INFINITY)
+    const references: Reference[] = []
+    let hasBdata = false
+    let hasDtype = false
     let i = skipBlanks(buf, from + 1)
     while (buf[i] !== 0x7d) {
       const nameEnd = endOfString(buf, i)
       const value = skipBlanks(buf, skipBlanks(buf, nameEnd) + 1)
       const member = { start: i, nameEnd, value, end: 0 }
-      const c = buf[value]
-      if (c === 0x7b || c === 0x5b) {
+      const firstByte = buf[value]
+      if (firstByte === 0x7b || firstByte === 0x5b) {
         const name = memberName(buf, member)
         member.end = this.#scanContainer(member, name, below(attribute, name))
       } else {
         member.end = endOf(buf, value)
         if (nameEnd - i === 7) {
           const name = buf.toString('latin1', i + 1, nameEnd - 1)
-          bdata ||= name === 'bdata'
-          dtype ||= name === 'dtype'
+          hasBdata ||= name === 'bdata'
+          hasDtype ||= name === 'dtype'
         }
         if (maybeSource(buf, i, nameEnd)) {
           const reference = this.#readReference(member, attribute)
-          if (reference) own.push(reference)
+          if (reference) references.push(reference)
         }
       }
       spans.push(i, nameEnd, value, member.end)
-      if (spans.length > most)
+      if (spans.length > maxSpans)
         throw new Problem(
           'bad_data',
-          `figure.${[this.#tracePath, attribute].filter(Boolean).join('.')}: more than ${most / 4} members (limit json_members)`,
+          `figure.${[this.#tracePath, attribute].filter(Boolean).join('.')}: more than ${maxSpans / 4} members (limit json_members)`,
           { field: 'figure' },
         )
       i = skipBlanks(buf, member.end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
     }
-    if (own.length > 0) giveTwins(buf, own, spans)
-    return { end: i + 1, typed: bdata && dtype }
+    if (references.length > 0) giveTwins(buf, references, spans)
+    return { end: i + 1, typed: hasBdata && hasDtype }
   }
 
   /** Scans a member whose value is an object or array. Returns its end. */
   #scanContainer({ start, value }: Member, name: string, attribute: string): number {
     const buf = this.#buf
     const mark = (end: number): Mark => this.#createMark({ start, value, end }, name, attribute)
-    const known = this.#dataAttributes.has(attribute)
+    const isData = this.#dataAttributes.has(attribute)
     // A reference must be a string: refuse an array or object.
     if (name.length > 3 && name.endsWith('src') && this.#dataAttributes.has(attribute.slice(0, -3)))
       throw noReference(
@@ -269,13 +269,13 @@ class FigureScanner {
     if (buf[value] === 0x7b) {
       const before = this.found.length
       const { end, typed } = this.#scanObject(value, attribute)
-      if (!known || !typed) return end
+      if (!isData || !typed) return end
       // Drop the members inside: they are parts of the typed array.
       this.found.length = before
       this.#addMember({ kind: 'typed', ...mark(end) }, 1)
       return end
     }
-    if (known) {
+    if (isData) {
       const end = endOf(buf, value)
       this.#addMember({ kind: 'array', ...mark(end) }, 1)
       return end
@@ -295,9 +295,9 @@ class FigureScanner {
     const name = memberName(this.#buf, member)
     if (!name.endsWith('src') || name.length === 3) return undefined
     const data = name.slice(0, -3)
-    const twin = below(attribute, data)
-    const mark = this.#createMark(member, data, twin)
-    const isData = this.#dataAttributes.has(twin)
+    const dataPath = below(attribute, data)
+    const mark = this.#createMark(member, data, dataPath)
+    const isData = this.#dataAttributes.has(dataPath)
     if (mark.value.kind !== 'string') {
       if (isData && mark.value.kind !== 'null') throw noReference(mark, mark.value.kind)
       if (isData) this.#addMember({ kind: 'empty', ...mark }, 1)
@@ -327,17 +327,17 @@ class FigureScanner {
     }
   }
 
-  #addMember(found: Found, columns: number): void {
+  #addMember(member: Found, columns: number): void {
     this.#columns += columns
-    const most = this.#limits?.figure_columns
-    if (most !== undefined && this.#columns > most) {
+    const maxColumns = this.#limits?.figure_columns
+    if (maxColumns !== undefined && this.#columns > maxColumns) {
       throw new Problem(
         'bad_data',
-        `figure.${found.path}: a figure can refer to at most ${most} columns (limit figure_columns)`,
-        { field: 'figure', path: `figure.${found.path}`, hint: 'Split the figure into several plots.' },
+        `figure.${member.path}: a figure can refer to at most ${maxColumns} columns (limit figure_columns)`,
+        { field: 'figure', path: `figure.${member.path}`, hint: 'Split the figure into several plots.' },
       )
     }
-    this.found.push(found)
+    this.found.push(member)
   }
 }
 
