@@ -114,7 +114,7 @@ function versionIn(operation: Operation, search: URLSearchParams): string | unde
   const version = search.get('version') ?? undefined
   if (version === undefined || version === '' || operation.ofVersions) return version || undefined
   if (!operation.path.includes(':fid') || operation.query?.properties.version) return undefined
-  throw new Problem('invalid_request', 'version: this is possible with the present version only', {
+  throw new Problem('invalid_request', 'version: this operation requires the current version', {
     field: 'version',
   })
 }
@@ -278,12 +278,12 @@ function messageIn(headers: HttpRequest['headers']): string | undefined {
   try {
     text = decodeURIComponent(header)
   } catch {
-    throw new Problem('invalid_request', 'Message: not percent-encoded text', { field: MESSAGE_HEADER })
+    throw new Problem('invalid_request', 'Message: must be percent-encoded', { field: MESSAGE_HEADER })
   }
   if (text.length > MAX_MESSAGE || text.includes('\0'))
     throw new Problem(
       'invalid_request',
-      `Message: ${text.length} characters; up to ${MAX_MESSAGE} are possible, without NUL`,
+      `Message: must have at most ${MAX_MESSAGE} characters and no NUL; found ${text.length}`,
       { field: MESSAGE_HEADER },
     )
   return text

@@ -20,7 +20,7 @@ const told: Record<ErrorCode, boolean | string> = {
   type_change: 'values do not fit the types of the columns',
   column_loss: 'columns of the grid would be lost',
   row_loss: 'rows of the grid would be lost',
-  bad_keys: 'the keys of the grid do not tell its rows apart',
+  bad_keys: 'the primary key of the grid does not identify its rows',
   bad_checks: true,
   checks_failed: 'the data fails checks',
   unauthenticated: true,

@@ -129,9 +129,9 @@ export async function openFigure(
   )
   const sources = references.map(({ source }) => source)
   const { at: version } = content
-  const { shown: grids, state: fingerprint } = await store.read(async (readers) => ({
-    shown: await shownGrids(service, readers, file.owner, sources, request, version),
-    state: await stateOfFigure(readers, file, content, request, version),
+  const { grids, fingerprint } = await store.read(async (readers) => ({
+    grids: await shownGrids(service, readers, file.owner, sources, request, version),
+    fingerprint: await stateOfFigure(readers, file, content, request, version),
   }))
   return {
     file,
@@ -267,7 +267,7 @@ export function missingNote(view: LiveFigure): string | undefined {
       else names.add(name)
     }
   }
-  if (names.size === 0) return 'No data: what this chart shows is no longer available'
+  if (names.size === 0) return 'No data: the data of this chart is no longer available'
   const columns = `${names.size === 1 ? 'the column' : 'the columns'} ${listed([...names], 5)}`
   return `No data: ${columns}${hasUnknown ? ' and others' : ''} no longer ${names.size + (hasUnknown ? 1 : 0) === 1 ? 'exists' : 'exist'}`
 }

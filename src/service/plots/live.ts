@@ -101,9 +101,9 @@ export class LiveFigures {
     await service.store.read((readers) => assertSignedIn(readers, request))
     const stored = await storedFigure(service, request)
     if (ranges && ranges.size > 0) return drawn(await openDrawn(service, request, stored, ranges))
-    const { state: fingerprint } = await service.store.read(async (readers) => ({
-      state: await stateOfFigure(readers, stored.file, stored.content, request, stored.content.at),
-    }))
+    const fingerprint = await service.store.read((readers) =>
+      stateOfFigure(readers, stored.file, stored.content, request, stored.content.at),
+    )
     const cached = this.kept(fingerprint, form)
     if (cached) return once(cached)
     const key = `${fingerprint} ${form}`

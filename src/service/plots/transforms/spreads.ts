@@ -129,7 +129,7 @@ export function links(trace: Attributes, transform: Transform): void {
   const largest = sorted.slice(0, MAX_LINKS)
   if (sorted.length > largest.length) transform.unseen = [sorted.length - largest.length, 'smaller link', '']
   const labels = [...names.keys()]
-  // With a cycle, sources and targets are separate nodes, since plotly.js cannot draw cycles well.
+  // With a cycle, sources and targets are separate nodes.
   const shift = hasCircle(largest, labels.length) ? labels.length : 0
   const ends = largest.flatMap((link) => [link.source, link.target + shift])
   const used = [...new Set(ends)]
