@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 /** Additional handles of the listening socket. Each accepts one more connection per turn. */
 const HANDLES = 16
 
-/** Child process that sends the socket handle back. Each copy arrives as a new handle; the child accepts nothing. */
+/** Source of a child that sends the socket handle back: each copy arrives as a new handle. */
 const CHILD = `process.on('message', (count, handle) => {
   for (let k = 0; k < count; k++) process.send(k, handle, { keepOpen: true })
 })`
@@ -15,7 +15,9 @@ export class Acceptors {
   private readonly servers: Server[] = []
   private isClosed = false
 
-  /** Passes connections to `accept`. `backlog` is that of the server. Does nothing if the child cannot start. */
+  /**
+   * Passes connections to `accept`. `backlog` is that of the server. Does nothing if the child cannot start.
+   */
   constructor(server: Server, backlog: number, accept: (socket: Socket) => void) {
     if (process.platform === 'win32') return
     const { spawn } = process.getBuiltinModule('node:child_process')

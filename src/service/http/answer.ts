@@ -7,7 +7,9 @@ import type { OperationResult } from '../core/call.ts'
 import { isUnchanged } from './desk.ts'
 import { RateLimited } from './rates.ts'
 
-/** Minimum size of a written chunk: smaller ones are merged, since each write costs a turn of the event loop. */
+/**
+ * Minimum size of a written chunk: smaller ones are merged, since each write costs a turn of the event loop.
+ */
 const GATHER_BYTES = 16 * 1024
 
 function jsonReply(status: number, body: unknown, headers: Record<string, string> = {}): HttpResponse {
@@ -55,8 +57,8 @@ function acceptsBrotli({ headers }: Pick<HttpRequest, 'headers'>): boolean {
 }
 
 /**
- * Creates a streamed response. Reads the first chunk before the headers are sent, so that early errors get an error
- * status. Later errors break the connection, so that no client takes half a body for a whole.
+ * Creates a streamed response. Reads the first chunk before the headers are sent, so that early errors get an
+ * error status. Later errors break the connection, so that no client takes half a body for a whole.
  */
 export async function streamReply(
   status: number,

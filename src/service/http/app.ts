@@ -24,7 +24,9 @@ const DATA_POLICY =
 
 export interface App {
   handle(request: HttpRequest): Promise<HttpResponse>
-  /** Returns whether the queue is full for the client of a request. Counts refusals. Not for health checks. */
+  /**
+   * Returns whether the queue is full for the client of a request. Counts refusals. Not for health checks.
+   */
   refuses(request: Pick<HttpRequest, 'headers' | 'address'>): boolean
 }
 

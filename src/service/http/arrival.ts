@@ -13,7 +13,7 @@ const CHECK_EVERY_MS = 250
 const waits = new Set<() => void>()
 let timer: NodeJS.Timeout | undefined
 
-/** Calls a check every 250 ms until it is removed. All share one timer: one per body would cost more than reading it. */
+/** Calls a check every 250 ms. All share one timer: one per body would cost more than reading it. */
 export function watch(check: () => void): void {
   waits.add(check)
   timer ??= setInterval(lookAtAll, CHECK_EVERY_MS).unref()
@@ -51,8 +51,8 @@ export function announcedBytes(headers: { get(name: string): string | null }): n
 }
 
 /**
- * Calls `then` with a small body when it is complete. If the client disconnects or is too slow, `then` gets a body
- * that throws when read.
+ * Calls `then` with a small body when it is complete. If the client disconnects or is too slow, `then` gets a
+ * body that throws when read.
  */
 export function whenArrived(
   request: IncomingMessage,

@@ -16,8 +16,8 @@ const FRESH_MS = 2000
 const MAX_KNOWN = 1000
 
 /**
- * Returns the name of the session cookie. Browsers accept the prefix `__Host-` over HTTPS only, and then no other host
- * of the same domain can set the cookie.
+ * Returns the name of the session cookie. Browsers accept the prefix `__Host-` over HTTPS only, and then no
+ * other host of the same domain can set the cookie.
  */
 export function cookieName(url: string): string {
   return url.startsWith('https:') ? '__Host-gridline_session' : 'gridline_session'
@@ -87,7 +87,7 @@ export class Authenticator {
     return caller
   }
 
-  /** Loads the caller of a session cookie; undefined if the session has ended: the page then offers to sign in. */
+  /** Loads the caller of a session cookie; undefined if it has ended: pages then offer to sign in. */
   private async session(cookie: string): Promise<Caller | undefined> {
     const [, name, secret] = /^(.*)\.(.*)$/s.exec(cookie.slice(this.cookie.length)) ?? []
     if (name === undefined) return undefined
@@ -140,7 +140,7 @@ export class Authenticator {
     })
   }
 
-  /** Converts an API key to its caller. Throws `unauthenticated` if the key is invalid or its user is disabled. */
+  /** Converts an API key to its caller. Throws `unauthenticated` for invalid keys and disabled users. */
   private async good(key: KeyRow | undefined): Promise<Caller> {
     if (!isValidKey(key)) {
       throw new Problem('unauthenticated', 'wrong username or API key', {

@@ -133,7 +133,7 @@ function unknownIn(schema: ObjectSchema, names: Iterable<string>): string[] {
   return [...unknown]
 }
 
-/** Passes a body through. Throws beyond the size limit or below the rate limit; only waiting for the client counts. */
+/** Passes a body through. Throws if it is too large or too slow; only waiting for the client counts. */
 async function* limited(
   request: HttpRequest,
   name: LimitName,
@@ -182,7 +182,7 @@ const MAX_CREDIT_MS = 60_000
 /** Factor by which the minimum upload rate rises while other uploads wait. */
 const PRESSED_FACTOR = 64
 
-/** Resolves like `coming`. Rejects with `too_slow` as soon as `isLate` returns true. */
+/** Resolves like `pending`. Rejects with `too_slow` as soon as `isLate` returns true. */
 function inTime<T>(pending: Promise<T>, isLate: () => boolean, limits: Limits): Promise<T> {
   return new Promise((resolve, reject) => {
     const checkLate = (): void => {

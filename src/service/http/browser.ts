@@ -14,8 +14,9 @@ export function wantsPage(headers: HttpRequest['headers']): boolean {
 }
 
 /**
- * Throws `forbidden` for changes sent by pages of other sites (cross-site request forgery). `Sec-Fetch-Site` decides:
- * pages cannot change it. Without it (old browsers, plain HTTP), `Origin` must be this server. Programs send neither.
+ * Throws `forbidden` for changes sent by pages of other sites (cross-site request forgery). `Sec-Fetch-Site`
+ * decides: pages cannot change it. Without it (old browsers, plain HTTP), `Origin` must be this server.
+ * Programs send neither.
  */
 export function refuseCrossSite(headers: HttpRequest['headers'], url: string): void {
   const site = headers.get('sec-fetch-site')
@@ -41,8 +42,8 @@ export function isLedByOthers(headers: HttpRequest['headers']): boolean {
 }
 
 /**
- * Returns whether `origin` is this server: its base URL, `Host`, or `X-Forwarded-Host` of a proxy. Pages of other sites
- * cannot send the latter without a CORS preflight.
+ * Returns whether `origin` is this server: its base URL, `Host`, or `X-Forwarded-Host` of a proxy. Pages of
+ * other sites cannot send the latter without a CORS preflight.
  */
 function isOwn(origin: string, headers: HttpRequest['headers'], url: string): boolean {
   if (!URL.canParse(origin)) return false

@@ -96,8 +96,8 @@ export function deskOf(service: Service, authenticator: Authenticator): Desk {
 }
 
 /**
- * Authenticates the request, and counts it for rate limiting: by username; by IP address for anonymous requests and
- * wrong credentials. Throws `unauthenticated` and `rate_limited`.
+ * Authenticates the request, and counts it for rate limiting: by username; by IP address for anonymous
+ * requests and wrong credentials. Throws `unauthenticated` and `rate_limited`.
  */
 export async function callerOf(
   { authenticator, rates }: Desk,
@@ -113,8 +113,8 @@ export async function callerOf(
 }
 
 /**
- * Returns the rate-limit key of the client's IP address. `@` distinguishes it from usernames. For IPv6, it is the /64
- * network: one client can use all addresses in it.
+ * Returns the rate-limit key of the client's IP address. `@` distinguishes it from usernames. For IPv6, it is
+ * the /64 network: one client can use all addresses in it.
  */
 export function addressOf({ address = '' }: Pick<HttpRequest, 'address'>): string {
   if (!address.includes(':') || address.includes('.')) return `@${address}`
@@ -129,8 +129,8 @@ export function addressOf({ address = '' }: Pick<HttpRequest, 'address'>): strin
 }
 
 /**
- * Returns a service for files of `owner`, whose store uses only part of the database connections. `actor` is recorded
- * in the audit log. With `isDry`, changes are rolled back.
+ * Returns a service for files of `owner`, whose store uses only part of the database connections. `actor` is
+ * recorded in the audit log. With `isDry`, changes are rolled back.
  */
 export function serviceFor(service: Service, owner: string, actor?: Actor, isDry = false): Service {
   const ownerStore = service.store.for(owner)

@@ -26,7 +26,9 @@ interface HealthThread {
   close(): Promise<void>
 }
 
-/** Starts the thread. It responds 503 if the event loop of this process is stuck for 10 s. Throws `failed`. */
+/**
+ * Starts the thread. It responds 503 if the event loop of this process is stuck for 10 s. Throws `failed`.
+ */
 export async function startHealthThread(host: string, port: number): Promise<HealthThread> {
   const { Worker } = process.getBuiltinModule('node:worker_threads')
   const lastBeat = new Float64Array(new SharedArrayBuffer(8))

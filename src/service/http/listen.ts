@@ -20,8 +20,8 @@ export interface Listening {
   /** Actual port, also if port 0 was requested. */
   port: number
   /**
-   * Stops the server, and resolves when all responses are sent. Each response closes its connection. After `grace` ms,
-   * clients that still send a body are disconnected.
+   * Stops the server, and resolves when all responses are sent. Each response closes its connection. After
+   * `grace` ms, clients that still send a body are disconnected.
    */
   stop(grace?: number): Promise<void>
 }
@@ -255,8 +255,8 @@ function incomingOf(request: IncomingMessage, response: ServerResponse, proxies:
 }
 
 /**
- * Returns the IP address of the client. Each proxy appends the address of its client to X-Forwarded-For; entries before
- * those of the configured proxies can be forged.
+ * Returns the IP address of the client. Each proxy appends the address of its client to X-Forwarded-For;
+ * entries before those of the configured proxies can be forged.
  */
 function clientOf({ headers, socket }: IncomingMessage, proxies: number): string | undefined {
   if (proxies === 0) return socket.remoteAddress
@@ -342,7 +342,9 @@ async function answer(
   response.end()
 }
 
-/** Returns the URL of a request, with path and query on `localhost`: the host sent by the client is ignored. */
+/**
+ * Returns the URL of a request, with path and query on `localhost`: the host sent by the client is ignored.
+ */
 function urlOf({ url = '/' }: IncomingMessage): string {
   const base = 'http://localhost'
   if (url.startsWith('/')) return base + url
@@ -387,8 +389,8 @@ function discard(request: IncomingMessage): void {
   const timer = setTimeout(() => request.destroy(), DISCARD_MS).unref()
   for (const end of ['end', 'close'] as const) request.once(end, () => clearTimeout(timer))
   request.on('error', () => {})
-  // A handler that stopped waiting for a chunk leaves a `readable` listener. It would keep the body from being
-  // discarded, and so block the next request on the connection.
+  // A handler that stopped waiting for a chunk leaves a `readable` listener. It would keep the body from
+  // being discarded, and so block the next request on the connection.
   request.removeAllListeners('readable')
   request.on('data', () => {})
   request.resume()

@@ -4,7 +4,7 @@ import { prefixed, prefixes } from '../../contract/headers.ts'
 import type { HttpRequest } from '../../contract/http.ts'
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
 
-/** Converts query parameters to the types of their schema. Throws `invalid_request` with the name of the parameter. */
+/** Converts query parameters by their schema. Throws `invalid_request` with the name of the parameter. */
 export function readQuery(
   { properties, required }: ObjectSchema,
   query: URLSearchParams,

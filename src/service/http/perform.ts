@@ -154,8 +154,8 @@ function unread({ limits }: Service): Reading {
 }
 
 /**
- * Checks access before the body is read. A request with an idempotency key can be the retry of a change that removed
- * this access, so only read access is checked, and the operation decides.
+ * Checks access before the body is read. A request with an idempotency key can be the retry of a change that
+ * removed this access, so only read access is checked, and the operation decides.
  */
 async function decide({ service, name, caller, fid, filetype, shareKey, key }: Asked): Promise<void> {
   if (fid === NO_FILE) return

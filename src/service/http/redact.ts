@@ -2,14 +2,16 @@
 import { type ErrorCode, Problem } from '../../contract/errors.ts'
 import type { Caller } from '../access/access.ts'
 
-/** Returns whether the caller may see the content of files: false only for API keys without the read scope. */
+/**
+ * Returns whether the caller may see the content of files: false only for API keys without the read scope.
+ */
 export function mayRead(caller: Caller | undefined): boolean {
   return !caller || caller.scopes.has('read') || caller.scopes.has('admin')
 }
 
 /**
- * Errors for API keys without the read scope, by code: unchanged (true), without hint and location (false), or with this
- * message. A missing code is a compile error.
+ * Errors for API keys without the read scope, by code: unchanged (true), without hint and location (false),
+ * or with this message. A missing code is a compile error.
  */
 const told: Record<ErrorCode, boolean | string> = {
   invalid_request: true,

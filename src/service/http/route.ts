@@ -67,7 +67,7 @@ export class OperationRouter {
     return match as [Route, Record<string, string>] | undefined
   }
 
-  /** Creates the response for a request without a route: 405 if another method has one. Throws `not_found` otherwise. */
+  /** Responds to a request without a route: 405 if another method has one. Throws `not_found` otherwise. */
   refusal(method: string, path: string): HttpResponse {
     const methods = [
       ...this.routes.filter((route) => matches(route.path, path)).map((route) => route.method),

@@ -65,7 +65,7 @@ export class Images {
     return cached.image
   }
 
-  /** Draws an image; simultaneous requests share it. `figure` loads the JSON text, and the key of what it shows. */
+  /** Draws an image; simultaneous requests share it. `figure` loads the JSON and its current key. */
   async draw(
     user: string,
     key: string,

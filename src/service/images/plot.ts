@@ -21,7 +21,7 @@ export interface ImageService extends Service {
   images: Images
 }
 
-/** Draws a plot with its current data. Checks access, also for cached images. Throws `not_found`, `invalid_request`. */
+/** Draws a plot with its current data. Checks access, also for cached images. Throws `not_found`. */
 export async function plotImage(
   service: ImageService,
   request: FileRequest,

@@ -30,9 +30,9 @@ import { type Shown, shownGrids, stateOfFigure, trimmedGrids } from './shown.ts'
 import { contentOfVersion } from './versions.ts'
 
 /**
- * Loads the figure of a plot. `inline_data` adds the data next to each reference; `map_data=unreadable` adds the data of
- * grids that the caller may not read, by reference. Read access to a plot includes all data that its owner may read.
- * See docs/api.md#plot-references.
+ * Loads the figure of a plot. `inline_data` adds the data next to each reference; `map_data=unreadable` adds
+ * the data of grids that the caller may not read, by reference. Read access to a plot includes all data that
+ * its owner may read. See docs/api.md#plot-references.
  */
 export async function figureContent(
   service: Service,
@@ -145,7 +145,7 @@ export async function openFigure(
   }
 }
 
-/** Opens a plot for drawing: large lines and scatters are downsampled within the visible `ranges`. Throws `not_found`. */
+/** Opens a plot for drawing: large lines and scatters are downsampled within the visible `ranges`. */
 export async function openDrawn(
   service: Service,
   request: FileRequest,
@@ -156,7 +156,9 @@ export async function openDrawn(
   return { ...view, ranges, reduction: await reductionOf(view, ranges) }
 }
 
-/** Streams the figure as JSON, with the data next to each reference. References without data are unchanged. */
+/**
+ * Streams the figure as JSON, with the data next to each reference. References without data are unchanged.
+ */
 export function withInlineData(view: LiveFigure): Bytes {
   return evaluated(view, pieces(view, true, false))
 }
@@ -211,8 +213,8 @@ export function hasTransforms(figure: RawJson): boolean {
 }
 
 /**
- * Streams the figure for drawing, as JSON with its data. Traces with missing data get empty arrays (without arrays,
- * plotly.js would number the points), and a note names the missing columns.
+ * Streams the figure for drawing, as JSON with its data. Traces with missing data get empty arrays (without
+ * arrays, plotly.js would number the points), and a note names the missing columns.
  */
 export function drawn(view: LiveFigure): Bytes {
   return evaluated(view, withoutGone(view), true)
@@ -286,7 +288,7 @@ function sizeOf({ figure, shown: grids, references, reduction: downsampling }: L
   return size
 }
 
-/** Reads a figure with its data into memory; undefined if it is larger than `most` bytes after transforms. */
+/** Reads a figure with its data into memory; undefined if it is larger than `maxBytes` after transforms. */
 export async function wholeFigure(
   view: LiveFigure,
   maxBytes: number,
@@ -331,7 +333,9 @@ async function* pieces(view: LiveFigure, isInline: boolean, isMapped: boolean): 
   yield Buffer.from('}}')
 }
 
-/** Creates a reader that batches the slices of these references, in this order. Matrices are read separately. */
+/**
+ * Creates a reader that batches the slices of these references, in this order. Matrices are read separately.
+ */
 function batchedFor(grids: Map<string, Shown>, references: readonly Reference[]): BlobReader | undefined {
   const [first] = grids.values()
   if (!first) return undefined
@@ -345,7 +349,7 @@ function batchedFor(grids: Map<string, Shown>, references: readonly Reference[])
   return new BatchedBlobs(first.snap.blobs, slices)
 }
 
-/** Streams the data of a reference: one column as an array; several as rows (matrices) or as an array of columns. */
+/** Streams the data of a reference: one column as an array; several as rows (matrices) or as columns. */
 async function* data(
   grids: Map<string, Shown>,
   { source, type, attribute }: Reference,

@@ -9,7 +9,9 @@ import { decodeTyped } from './typed-arrays.ts'
 /** Part of a figure: text, or a reference to be replaced by its data. */
 export type Part = Buffer | Reference
 
-/** Replacement of buf[start, end) by `parts`. Without parts, the member is removed together with its comma. */
+/**
+ * Replacement of buf[start, end) by `parts`. Without parts, the member is removed together with its comma.
+ */
 interface Edit {
   start: number
   end: number
@@ -55,7 +57,7 @@ export function sourcesIn(figure: RawJson): Source[] {
   return referencesOf(scanFigure(figure)).map(({ source }) => source)
 }
 
-/** Converts data arrays to plain JSON. Throws if the decoded typed arrays exceed `most` bytes in total. */
+/** Converts data arrays to plain JSON. Throws if the decoded typed arrays exceed `maxBytes` in total. */
 export async function plainArrays(
   data: readonly Data[],
   maxBytes: number,
@@ -76,7 +78,9 @@ export function rawArrays(members: readonly Found[]): { arrays: Data[]; typed: D
   return { arrays: ofKind('array'), typed: ofKind('typed') }
 }
 
-/** Replaces data arrays by references. `refer` returns the reference for a path; undefined keeps the array. */
+/**
+ * Replaces data arrays by references. `refer` returns the reference for a path; undefined keeps the array.
+ */
 export function withReferences(
   figure: RawJson,
   members: readonly Found[],
@@ -98,7 +102,7 @@ export function withReferences(
   return Buffer.concat([...edited(figure, edits)] as Buffer[])
 }
 
-/** Replaces the grids in references. `other` returns the new grid; undefined keeps the reference. */
+/** Replaces the grids in references. `replace` returns the new grid; undefined keeps the reference. */
 export function withGrids(figure: RawJson, replace: (grid: Fid) => Fid | undefined): Buffer {
   const edits = referencesOf(scanFigure(figure)).flatMap(({ source, text, value }): Edit[] => {
     const grid = replace(source.grid)
@@ -111,8 +115,8 @@ export function withGrids(figure: RawJson, replace: (grid: Fid) => Fid | undefin
 }
 
 /**
- * Splits a figure into parts, with a part for the data of each reference. References in `empty` get an empty array.
- * Appends `notes` to the annotations.
+ * Splits a figure into parts, with a part for the data of each reference. References in `empty` get an empty
+ * array. Appends `notes` to the annotations.
  */
 export function withData(
   figure: RawJson,

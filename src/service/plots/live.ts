@@ -26,7 +26,7 @@ import { stateOfFigure } from './shown.ts'
 
 /** Lifetime of a cached fingerprint, and interval of checks of a stream, in ms. */
 const FRESH_MS = 1000
-/** Minimum interval of checks, in ms. A write to files of the plot's owner in this process triggers the next check. */
+/** Minimum interval of checks, in ms. A write to files of the owner triggers the next one. */
 const MIN_MS = 200
 /** Interval of comments on a stream without changes, in ms: they make proxies keep it open. */
 const HEARTBEAT_MS = 15_000
@@ -59,8 +59,8 @@ interface Followed {
 }
 
 /**
- * Fingerprints and figures for open pages of plots. All pages of a plot share one read of the fingerprint per second,
- * and one read of the data per change.
+ * Fingerprints and figures for open pages of plots. All pages of a plot share one read of the fingerprint per
+ * second, and one read of the data per change.
  */
 export class LiveFigures {
   private readonly states = new Lru<{ state: Promise<string>; since: number }>(MAX_STATES, () => 1)
@@ -74,7 +74,7 @@ export class LiveFigures {
 
   constructor(private readonly mostStreams: number) {}
 
-  /** Loads the fingerprint of what a plot shows to the caller; cached. Throws `not_found` if they may not read it. */
+  /** Loads the fingerprint of what a plot shows to the caller; cached. Throws `not_found`. */
   state(service: Service, request: FileRequest): Promise<string> {
     const { caller } = request
     const reader = `${caller?.username ?? ''} ${caller?.credential ?? ''} ${request.shareKey ?? ''} ${request.version ?? ''}`
@@ -96,7 +96,7 @@ export class LiveFigures {
     return fingerprint
   }
 
-  /** Loads the figure with its current data, as JSON; small ones are cached. Checks access. Throws `not_found`. */
+  /** Loads the figure with its current data, as JSON; cached if small. Checks access. Throws `not_found`. */
   async inlined(service: Service, request: FileRequest, form: Form, ranges?: Ranges): Promise<Bytes> {
     await service.store.read((readers) => assertSignedIn(readers, request))
     const stored = await storedFigure(service, request)
@@ -144,7 +144,9 @@ export class LiveFigures {
     return { text, state: view.state }
   }
 
-  /** Streams server-sent events: the fingerprint now and at each change. Ends when the caller loses access. */
+  /**
+   * Streams server-sent events: the fingerprint now and at each change. Ends when the caller loses access.
+   */
   async events(service: Service, request: FileRequest, user: string): Promise<Bytes> {
     const first = await this.state(service, request)
     const userStreams = this.streams.get(user) ?? 0

@@ -17,7 +17,7 @@ export interface BrokenPlot {
   columns: string[]
 }
 
-/** Finds plots that show removed columns of a grid. Only plots of its owner: others may be secret to the caller. */
+/** Finds plots of the grid's owner that show removed columns. Other plots may be hidden from the caller. */
 export async function brokenPlots(store: Store, readers: Readers, grid: Fid): Promise<BrokenPlot[]> {
   const columns = await readers.grids.lost(grid.owner, grid.idlocal)
   if (columns.length === 0) return []
@@ -41,7 +41,7 @@ export async function columnsOfPlots(store: Store, readers: Readers, grid: Fid):
   return [...used]
 }
 
-/** Reads the first `most` plots that show a grid, and yields those of its owner with the columns that they use. */
+/** Reads the first plots that show a grid. Yields those of its owner with the columns that they use. */
 async function* figuresOf(
   store: Store,
   readers: Readers,

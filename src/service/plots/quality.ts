@@ -2,8 +2,8 @@
 import type { RawJson } from '../../json/index.ts'
 
 /**
- * Rates a plot from 0 to 5, for `min_quality` and `max_quality`. One point each for a title, an axis title, names of all
- * traces (or a single trace), data, and a legend or annotation.
+ * Rates a plot from 0 to 5, for `min_quality` and `max_quality`. One point each for a title, an axis title,
+ * names of all traces (or a single trace), data, and a legend or annotation.
  */
 export function qualityOf(figure: RawJson, hasData: boolean): number {
   const layout = figure.get('layout')

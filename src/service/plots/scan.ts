@@ -84,8 +84,8 @@ function readSource(text: string): Source | undefined {
 }
 
 /**
- * Finds all references and data arrays in the traces of `data` and `frames`, in order. Takes linear time at any depth.
- * Stored figures need no `limits`: they were checked before.
+ * Finds all references and data arrays in the traces of `data` and `frames`, in order. Takes linear time at
+ * any depth. Stored figures need no `limits`: they were checked before.
  */
 export function scanFigure(figure: RawJson, limits?: FigureLimits): Found[] {
   const steps = surveySteps(figure, limits)
@@ -134,7 +134,9 @@ function* surveySteps(figure: RawJson, limits: FigureLimits | undefined): Genera
   return scanner.found.sort((a, b) => a.start - b.start)
 }
 
-/** Throws `invalid_request` if a data attribute is duplicated: JSON parsers disagree on which value counts. */
+/**
+ * Throws `invalid_request` if a data attribute is duplicated: JSON parsers disagree on which value counts.
+ */
 function refuseDoubles(members: readonly Found[]): void {
   const paths = new Set<string>()
   for (const { kind, path } of members) {
@@ -290,7 +292,9 @@ class FigureScanner {
     return i + 1
   }
 
-  /** Parses a member that may be a reference. Throws `invalid_request` for an invalid one of a data attribute. */
+  /**
+   * Parses a member that may be a reference. Throws `invalid_request` for an invalid one of a data attribute.
+   */
   #readReference(member: Member, attribute: string): Reference | undefined {
     const name = memberName(this.#buf, member)
     if (!name.endsWith('src') || name.length === 3) return undefined

@@ -61,7 +61,7 @@ export async function shownGrids(
     const gridVersion = version && (await gridOfVersion(readers, owner, version, visible.file, principal))
     if (gridVersion === 'expired')
       throw new Problem('not_found', `the data that version ${version!.version} showed has expired`, {
-        hint: 'Keep a version, and its data does not expire: gridline keep FILE@3',
+        hint: 'To keep the data of a version: gridline keep FILE@3',
       })
     const selectColumns = (all: ColumnRow[]) => all.filter(({ uid }) => uids.has(uid))
     const snap = await snapshotOf(service.store, readers, fid, gridVersion, selectColumns)

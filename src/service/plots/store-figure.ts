@@ -48,8 +48,9 @@ export interface OwnGrid {
 export class DataGridChanged extends Error {}
 
 /**
- * Finds the data grid of a plot whose columns new data may replace: `principal` may change it, everybody who can read it
- * can read the plot too, and the current references `before` use all of its columns. Undefined: create a new grid.
+ * Finds the data grid of a plot whose columns new data may replace: `principal` may change it, everybody who
+ * can read it can read the plot too, and the current references `before` use all of its columns. Undefined:
+ * create a new grid.
  */
 export async function ownGridOf(
   readers: Readers,
@@ -76,7 +77,7 @@ export async function ownGridOf(
   return { idlocal: dataGrid, layout: grid.layout, columns }
 }
 
-/** Returns whether everybody who may read the file may read the plot too. With a share key: false, since unknown. */
+/** Returns whether everybody who may read the file may read the plot; false with a share key. */
 async function noMoreVisible({ sharing }: Readers, file: FileRow, plot: FileRow): Promise<boolean> {
   if (file.parent !== plot.parent || file.share_key !== null) return false
   if (file.world_readable > plot.world_readable) return false
@@ -108,8 +109,8 @@ export function withPresentOwners(
 }
 
 /**
- * Parses and stores a figure. With `move`, data arrays become grid columns; otherwise they are refused. Typed arrays are
- * always moved: clients that send them have no alternative. See docs/api.md#plots.
+ * Parses and stores a figure. With `moveArrays`, data arrays become grid columns; otherwise they are refused. Typed
+ * arrays are always moved: clients that send them have no alternative. See docs/api.md#plots.
  */
 export async function storeFigure(
   service: Service,
@@ -332,8 +333,8 @@ async function addDataGrid(
 }
 
 /**
- * Checks that all references name existing columns of grids that `principal` may read, or were in the plot `before`.
- * Returns the grids. Throws `invalid_request`.
+ * Checks that all references name existing columns of grids that `principal` may read, or were in the plot
+ * `before`. Returns the grids. Throws `invalid_request`.
  */
 async function checkSources(
   readers: Readers,

@@ -34,7 +34,7 @@ const names: Record<string, string> = {
   float64: 'f8',
 }
 
-/** Decodes a typed array. NaN and infinities become null. Throws beyond `left` bytes, the rest of the limit `most`. */
+/** Decodes a typed array. NaN and infinities become null. Throws beyond `maxTextBytes`. */
 export async function decodeTyped(
   value: RawJson,
   path: string,
@@ -63,7 +63,7 @@ export async function decodeTyped(
   return parseRawInTurns(text)
 }
 
-/** Formats values as nested arrays, in chunks: one string would take several times the memory. Undefined beyond `most`. */
+/** Formats values as nested arrays, in chunks to save memory. Undefined beyond `maxBytes`. */
 async function arrayText(
   count: number,
   shape: readonly number[],

@@ -2,7 +2,7 @@
 import { DEFAULT_THEME, type Theme } from '../../charts/figure/themes.ts'
 import { RawJson } from '../../json/index.ts'
 
-/** Applies the server's default theme to a figure with Gridline's theme and no template. Other bytes are unchanged. */
+/** Applies the default theme to a figure with Gridline's theme and no template. Returns others unchanged. */
 export function inUsualTheme(figure: RawJson, defaultTheme: Theme | undefined): RawJson {
   if (!defaultTheme) return figure
   const layout = member(figure, 'layout')

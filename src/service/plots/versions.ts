@@ -47,7 +47,7 @@ export async function gridVersions(readers: Readers, { owner, idlocal }: Fid): P
   return JSON.stringify(versions)
 }
 
-/** Adds the next version of a plot, and returns its number. `grids`: grid versions of the previous one, as JSON. */
+/** Adds the next version of a plot, and returns its number. `grids`: grid versions of the previous one. */
 export async function nextFigure(
   { versions, files }: Writers,
   file: FileRow,
@@ -96,8 +96,9 @@ export function contentOfVersion(
 }
 
 /**
- * Finds the version of a grid that a version of a plot shows; undefined for the current one. Earlier versions require
- * that the owner of the plot or the caller can write the grid: removed content must not become visible to others.
+ * Finds the version of a grid that a version of a plot shows; undefined for the current one. Earlier versions
+ * require that the owner of the plot or the caller can write the grid: removed content must not become
+ * visible to others.
  */
 export async function gridOfVersion(
   readers: Readers,
@@ -135,7 +136,7 @@ interface KeptColumn {
   rows: number
 }
 
-/** Collects the columns and slices that a kept version of a plot shows, and stores their tails. `shown`: by fid. */
+/** Collects the columns and slices that a kept version shows, and stores their tails. `grids`: by fid. */
 export async function keepData(
   store: Store,
   owner: string,

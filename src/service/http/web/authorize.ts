@@ -17,7 +17,7 @@ const form = {
   schema: s.object({ port: s.string(), challenge: s.string(), state: s.string(), name: s.string() }),
 } as const
 
-/** `GET /authorize`: asks the user to log the command line in. Redirects to the sign-in page without a session. */
+/** `GET /authorize`: asks whether to log the command line in. Without a session, redirects to sign in. */
 export const authorizeForm = inTurn(async (context, { query, request }) => {
   const caller = await callerOf(context, request)
   const loginRequest = checked(Object.fromEntries(new URLSearchParams(query)))

@@ -11,8 +11,8 @@ const FORM = 'application/x-www-form-urlencoded'
 const FIELD = 'data='
 
 /**
- * `POST /external`: returns a page with the chart of the form. Pages of any site can send it, so nothing is stored until
- * the user confirms. The form is decoded in chunks.
+ * `POST /external`: returns a page with the chart of the form. Pages of any site can send it, so nothing is
+ * stored until the user confirms. The form is decoded in chunks.
  */
 export async function external(context: Desk, request: HttpRequest): Promise<HttpResponse> {
   const { service, rates, forms: formQueue, formBodies: formBudget } = context

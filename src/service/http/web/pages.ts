@@ -20,8 +20,8 @@ import {
 } from '../desk.ts'
 
 /**
- * Headers of HTML pages. URLs can contain a share key, so other sites get no referrer. Forms must send their origin, so
- * the referrer policy is not `no-referrer`, which sends `null`.
+ * Headers of HTML pages. URLs can contain a share key, so other sites get no referrer. Forms must send their
+ * origin, so the referrer policy is not `no-referrer`, which sends `null`.
  */
 export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',

@@ -48,7 +48,9 @@ const patterns = (Object.entries(webRoutes) as [WebRouteName, WebRoute][]).flatM
     [path, ...also].map((alias) => ({ name, method, pattern: patternOf(alias) })),
 )
 
-/** Compiles a path such as `/~:user/:id.embed`. Links end in a slash, so one is accepted before the extension. */
+/**
+ * Compiles a path such as `/~:user/:id.embed`. Links end in a slash, so one is accepted before the extension.
+ */
 function patternOf(path: string): RegExp {
   const source = path
     .replace(/\.(\w+)$/, (dot, ending: string) =>

@@ -58,7 +58,9 @@ export const signInProvider = inTurn(async ({ service, rates }, { query, request
   }
 })
 
-/** `GET /signin/oidc/return`: the redirect URI. Signs in the user that the identity provider authenticated. */
+/**
+ * `GET /signin/oidc/return`: the redirect URI. Signs in the user that the identity provider authenticated.
+ */
 export const signInReturn = inTurn(async (context, webRequest) => {
   const { query, request, line } = webRequest
   const { service, authenticator, rates } = context

@@ -39,7 +39,7 @@ function noContent({ filetype }: FileRow, noun: string): Problem {
   return new Problem('invalid_request', `a ${filetypeName(filetype)} has no ${noun}`)
 }
 
-/** Loads a grid or plot. Throws `invalid_request` for other files. `what`: noun for that message. */
+/** Loads a grid or plot. Throws `invalid_request` for other files. `noun` is for that message. */
 async function opened(service: Service, principal: Principal, fid: Fid, noun: string) {
   const request = reading(principal, fid)
   const loaded = await service.store.read(async (readers) => {
@@ -102,7 +102,7 @@ function traceNames(figure: RawJson): (string | undefined)[] {
   })
 }
 
-/** Returns the name of a column. A column created from a figure is named by a path: use the trace name instead. */
+/** Returns the name of a column. Columns from figures are named by a path: uses the trace name instead. */
 function nameOf({ name }: SnapshotColumn, path: string, traces: readonly (string | undefined)[]): string {
   const [, trace, attribute] = /^data\.(\d+)\.(.+)$/.exec(name === path ? path : '') ?? []
   return trace === undefined ? name : `${traces[Number(trace)] ?? `trace ${trace}`} ${attribute}`

@@ -12,8 +12,8 @@ import { reading } from './downloads.ts'
 import { chartToken } from './live-chart.ts'
 
 /**
- * Returns the content security policy of an embedded chart. A figure is untrusted input: it is drawn in an opaque origin
- * without cookies, inline scripts or `eval`, and can connect only to its own data.
+ * Returns the content security policy of an embedded chart. A figure is untrusted input: it is drawn in an
+ * opaque origin without cookies, inline scripts or `eval`, and can connect only to its own data.
  */
 const policyOf = (dataUrl: string): string =>
   [
@@ -53,7 +53,8 @@ export async function embed(
       ? `<p class="link"><a href="${text(webUrl(service.url, fid) + (key && `?${key}`))}" target="_blank" rel="noopener">${text(file.filename)}</a></p>`
       : ''
   const dataUrl = webUrl(service.url, fid).slice(0, -1)
-  // The page of a plot uses server-sent events. Embedded charts poll: browsers open few connections to one server.
+  // The page of a plot uses server-sent events. Embedded charts poll: browsers open few connections to one
+  // server.
   const follow = query.get('live') === 'events' ? 'events' : 'state'
   const token = await chartToken(service, principal, fid)
   const head = `<!doctype html>

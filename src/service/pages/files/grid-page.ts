@@ -45,7 +45,7 @@ function typeName(type: ColumnType): string {
   return family === 'json' ? 'mixed' : family
 }
 
-/** Query parameters of the page: `page`, `columns` (page of columns, from 1), `where` and `sort` as in the API. */
+/** Query parameters of the page. `columns`: page of columns, from 1; `where` and `sort`: as in the API. */
 interface View {
   page: number
   columns: number

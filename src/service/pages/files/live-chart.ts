@@ -22,8 +22,8 @@ interface Watching {
 }
 
 /**
- * Creates the token with which an embedded chart loads its data: its opaque origin has no cookies. Pages of other sites
- * cannot read the responses without it.
+ * Creates the token with which an embedded chart loads its data: its opaque origin has no cookies. Pages of
+ * other sites cannot read the responses without it.
  */
 export function chartToken(
   { cursors }: Service,
@@ -68,7 +68,7 @@ const headersFor = (hasToken: boolean): Record<string, string> => ({
   ...(hasToken && { 'access-control-allow-origin': '*' }),
 })
 
-/** Serves `.events` (stream of fingerprints), `.state` (current fingerprint) and `.live` (figure with its data). */
+/** Serves `.events` (stream of fingerprints), `.state` (one fingerprint) and `.live` (figure with data). */
 export async function watched(
   service: LiveService,
   principal: Principal,

@@ -24,7 +24,9 @@ interface Granted {
   until: number
 }
 
-/** Creates public links to images of a plot without and with a draft, valid until `until`, in ms since 1970. */
+/**
+ * Creates public links to images of a plot without and with a draft, valid until `until`, in ms since 1970.
+ */
 export async function signReviewImages(
   service: Service,
   readers: Readers,
@@ -67,7 +69,9 @@ export async function signedPrincipal(
   return { ...asOwner(fid.owner), version, gone: principal.gone }
 }
 
-/** Returns whether the draft still exists, the plot is not in the trash, and the data of the review is stored. */
+/**
+ * Returns whether the draft still exists, the plot is not in the trash, and the data of the review is stored.
+ */
 async function isCurrent(readers: Readers, plot: Fid, granted: Granted): Promise<boolean> {
   const file = await readers.files.get(plot.owner, plot.idlocal)
   if (!file || (await visibleFile(readers, file, asOwner(plot.owner)))?.state !== 'active') return false

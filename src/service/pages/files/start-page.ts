@@ -18,7 +18,9 @@ const FOUND = 50
 /** Maximum length of a search text. */
 const MAX_CHARACTERS = 200
 
-/** `/`: shows recent files and public charts, or results of a search. Without a session, only public charts. */
+/**
+ * `/`: shows recent files and public charts, or results of a search. Without a session, only public charts.
+ */
 export async function startPage(
   service: Service,
   { caller }: Principal,

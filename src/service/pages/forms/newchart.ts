@@ -36,7 +36,7 @@ const BODY = `<p id="message" role="status">…</p>
 /** API paths for the script. */
 const paths = { user: pathOf('users.current'), plots: pathOf('plots.create') }
 
-/** `/newchart`: receives a chart from the share button of plotly.js 3.7 and later. Saves it when the user confirms. */
+/** `/newchart`: receives a chart from plotly.js 3.7 and later, and saves it when the user confirms. */
 export function newChartPage(): Answer {
   return html(document(NAME, BODY, { scripts: [assetPath('newchart.js')], data: paths, isCard: 'wide' }))
 }

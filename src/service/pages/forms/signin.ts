@@ -1,7 +1,7 @@
 /** Pages to sign in. */
 import { document, text } from '../html.ts'
 
-/** Renders the sign-in form. `next`: path to show afterwards; `provider`: name of the identity provider, if any. */
+/** Renders the sign-in form. `next`: path to show afterwards; `provider`: name of the identity provider. */
 export function signInPage(
   next: string,
   provider: string | undefined,

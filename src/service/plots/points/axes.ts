@@ -12,7 +12,7 @@ export interface ShownAxis {
   range: readonly [number, number] | undefined
 }
 
-/** Reads an axis from its layout settings; undefined for axes of labels. `visible` overrides the range of the layout. */
+/** Reads an axis from its layout settings; undefined for labels. `visible` overrides the layout's range. */
 export function shownAxis(
   settings: { type?: unknown; range?: unknown; autorange?: unknown } | undefined,
   areDates: boolean,

@@ -63,8 +63,8 @@ export interface ChoiceOptions {
 }
 
 /**
- * Selects points so that no peak or gap is lost: the first, last, lowest and highest point of each bucket, and its first
- * missing one. Clouds also keep one point per cell.
+ * Selects points so that no peak or gap is lost: the first, last, lowest and highest point of each bucket,
+ * and its first missing one. Clouds also keep one point per cell.
  */
 export class PointChoice {
   /** Row numbers by bucket; −1 is none. */
@@ -159,7 +159,7 @@ function isIn(x: number, [from, to]: readonly [number, number]): boolean {
   return x >= from && x <= to
 }
 
-/** Returns the index of the one of `count` equal parts of [from, to] that contains a value. */
+/** Returns which of the equal parts of [from, to] contains a value, from 0. */
 function placeIn(value: number, from: number, to: number, parts: number): number {
   if (!(to > from)) return 0
   return Math.max(0, Math.min(parts - 1, Math.floor(((value - from) / (to - from)) * parts)))

@@ -71,7 +71,7 @@ function deviation(numbers: readonly number[], isPopulation: boolean): number | 
   )
 }
 
-/** Combines the points of each group into one. Arrays without an aggregation keep the first value of the group. */
+/** Combines the points of each group. Arrays without an aggregation keep the first value of the group. */
 export function aggregate(trace: Attributes, transform: Transform, axes: Axes): void {
   const { groups = 'x', aggregations } = transform
   const groupValues = targetOf(trace, groups)

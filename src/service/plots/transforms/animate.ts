@@ -14,8 +14,8 @@ const TRANSITION_MS = 250
 const ROOM = 0.05
 
 /**
- * Creates an animated figure with a slider and buttons. `frames` maps traces to frame names; other traces are in every
- * frame. Axes cover the values of all frames, so that they do not move.
+ * Creates an animated figure with a slider and buttons. `frames` maps traces to frame names; other traces are
+ * in every frame. Axes cover the values of all frames, so that they do not move.
  */
 export function animated(
   figure: Attributes,

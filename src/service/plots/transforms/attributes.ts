@@ -24,7 +24,9 @@ export function valueAt(trace: Attributes, path: string): unknown {
   return value
 }
 
-/** Sets the value at a path and creates missing objects. Does nothing if the path leads through another value. */
+/**
+ * Sets the value at a path and creates missing objects. Does nothing if the path leads through another value.
+ */
 export function setAt(trace: Attributes, path: string, value: unknown): void {
   const names = path.split('.')
   // Properties of all objects are not attributes.
@@ -102,7 +104,7 @@ export function rowsByKey(values: readonly unknown[]): Map<string, number[]> {
   return rows
 }
 
-/** Returns the values that a transform targets: its own array, cut to the number of points, or an array of the trace. */
+/** Returns the values that a transform targets: its own array, cut to the points, or one of the trace. */
 export function targetOf(trace: Attributes, target: unknown): readonly unknown[] | undefined {
   if (Array.isArray(target)) {
     const lists = arraysOf(trace).filter((path) => !path.startsWith('transforms.'))
@@ -113,7 +115,9 @@ export function targetOf(trace: Attributes, target: unknown): readonly unknown[]
   return Array.isArray(values) ? values : undefined
 }
 
-/** Copies a trace, so that its objects can be changed. Arrays are shared: they are replaced, never changed. */
+/**
+ * Copies a trace, so that its objects can be changed. Arrays are shared: they are replaced, never changed.
+ */
 export function copied(trace: Attributes): Attributes {
   const copy: Attributes = {}
   for (const [name, value] of Object.entries(trace))

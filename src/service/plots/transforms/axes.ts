@@ -46,7 +46,7 @@ export class Axes {
     return conversion
   }
 
-  /** Returns the time of a value on an explicit date axis, in ms, since times with different offsets can be equal. */
+  /** Returns the time of a value on a date axis, in ms, since times with different offsets can be equal. */
   momentOf({ xaxis = 'x' }: Attributes, target: unknown, value: unknown): number | undefined {
     const settings = target === 'x' ? this.layout[`xaxis${keyOf(xaxis).slice(1)}`] : undefined
     return isObject(settings) && settings.type === 'date' ? instant(value) : undefined

@@ -15,7 +15,7 @@ const UNITS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year']
 /** Approximate maximum number of bars of periods. */
 const MAX_PERIODS = 50
 
-/** Bins begin at `from` and repeat each `step` (of logarithms if `isLog`), or they are periods of dates (`unit`). */
+/** Bins begin at `from` and at each `step` (of logarithms if `isLog`), or they are periods (`unit`). */
 interface Bins {
   from: number
   step: number

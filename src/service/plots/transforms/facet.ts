@@ -17,8 +17,8 @@ const PLOTLY_COLORS = '#1f77b4 #ff7f0e #2ca02c #d62728 #9467bd #8c564b #e377c2 #
 )
 
 /**
- * Puts the traces of each facet into a small chart, all with the same scales. Series with the same name share a color and
- * a legend entry. `facets` maps traces to their facet; others are unchanged.
+ * Puts the traces of each facet into a small chart, all with the same scales. Series with the same name share
+ * a color and a legend entry. `facets` maps traces to their facet; others are unchanged.
  */
 export function faceted(
   figure: Attributes,

@@ -53,8 +53,8 @@ function hasOtherGroups({ transforms }: Attributes, path: string): boolean {
 }
 
 /**
- * Splits a trace by its groups, in order of appearance. `index`: position of the trace; `count`: number of traces. Adds
- * the parts to `facets` and `frames`.
+ * Splits a trace by its groups, in order of appearance. `index`: position of the trace; `count`: number of
+ * traces. Adds the parts to `facets` and `frames`.
  */
 export function expand(
   original: Attributes,

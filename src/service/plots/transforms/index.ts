@@ -1,4 +1,4 @@
-/** Evaluates `transforms` of traces as plotly.js 2.35 did, the last version with them. See docs/api.md#transforms. */
+/** Evaluates `transforms` of traces as plotly.js 2.35 did. See docs/api.md#transforms. */
 import { NO_LABEL } from '../../../charts/figure/names.ts'
 import { pluralOf, spoken } from '../../../charts/spec/words.ts'
 import { missingIn } from '../../../charts/unseen.ts'
@@ -34,7 +34,9 @@ import { tree } from './tree.ts'
 import { PALE_OPACITY, trendOf } from './trend.ts'
 import { zone } from './zone.ts'
 
-/** Transforms that change the arrays of a trace. They are applied after grouping, in the order of the trace. */
+/**
+ * Transforms that change the arrays of a trace. They are applied after grouping, in the order of the trace.
+ */
 const changes: Readonly<Record<string, (trace: Attributes, transform: Transform, axes: Axes) => void>> = {
   filter,
   sort,
@@ -96,7 +98,7 @@ export interface TransformLimits {
 
 const DEFAULT_LIMITS: TransformLimits = { traces: 1000, frameTraces: 10_000, shared: 4 * 1024 * 1024 }
 
-/** Evaluates the transforms of a figure. Ignores unknown ones. Yields to the event loop. Throws `too_large`, `bad_figure`. */
+/** Evaluates the transforms of a figure. Ignores unknown ones. Throws `too_large` and `bad_figure`. */
 export async function transformed(
   figure: { data?: unknown; layout?: unknown },
   limits: TransformLimits = DEFAULT_LIMITS,

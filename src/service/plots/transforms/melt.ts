@@ -10,7 +10,7 @@ export function isMelted({ transforms, y }: Attributes): boolean {
   )
 }
 
-/** Combines the columns in `y`: each row yields one point per column, with the column name (a number if all are) as `x`. */
+/** Combines the columns in `y`: each row yields one point per column, with the column name as `x`. */
 export function melt(trace: Attributes, { names }: Transform): void {
   if (Array.isArray(trace.y) && trace.y.length > 0 && !trace.y.some(Array.isArray)) trace.y = [trace.y]
   if (!isMelted(trace) || !Array.isArray(names)) return

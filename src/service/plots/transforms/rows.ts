@@ -22,8 +22,8 @@ interface Named {
 }
 
 /**
- * Keeps the points for which `where` is true, in the order of `sort`. `names` and `values` are the columns that they use.
- * Throws `bad_figure`. See docs/api.md#own-transforms.
+ * Keeps the points for which `where` is true, in the order of `sort`. `names` and `values` are the columns
+ * that they use. Throws `bad_figure`. See docs/api.md#own-transforms.
  */
 export async function rows(
   trace: Attributes,
@@ -66,7 +66,9 @@ export async function rows(
   takeAll(trace, selected)
 }
 
-/** Keeps rows of all arrays of a trace, including nested ones: cells of tables, dimensions, melted columns. */
+/**
+ * Keeps rows of all arrays of a trace, including nested ones: cells of tables, dimensions, melted columns.
+ */
 function takeAll(trace: Attributes, selected: readonly number[]): void {
   wrapColumn(trace)
   // The cells of a table are an array of columns; its header has one text per column and is unchanged.

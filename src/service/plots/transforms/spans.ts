@@ -2,7 +2,7 @@
 import type { Attributes, Transform } from './attributes.ts'
 import { instant } from './axes.ts'
 
-/** Replaces `y` of bars by their length from `base`: a number, or a time in ms. A bar without both ends is a gap. */
+/** Replaces `y` of bars by their length from `base`, in ms for times. A bar without both ends is a gap. */
 export function span(trace: Attributes, transform: Transform): void {
   const { base, y } = trace
   if (!Array.isArray(base) || !Array.isArray(y)) return

@@ -1,4 +1,4 @@
-/** Transforms for distributions, calendars, flows, directions, hexagons, ranks and bands. See docs/api.md#own-transforms. */
+/** Transforms for distributions, calendars, flows, ranks and bands. See docs/api.md#own-transforms. */
 import { COMPASS, WEEKDAYS } from '../../../charts/figure/names.ts'
 import { stepAbove } from '../../../charts/figure/steps.ts'
 import { spoken } from '../../../charts/spec/words.ts'
@@ -76,7 +76,7 @@ export function density(trace: Attributes, transform: Transform): void {
 
 const DAY_MS = 86_400_000
 
-/** Arranges days `x` as a calendar: `x` is the week of the year from 0, `y` is `2024 Monday`. Weeks begin on Monday. */
+/** Arranges days as a calendar: `x` is the week of the year from 0, `y` is `2024 Monday`. */
 export function calendar(trace: Attributes): void {
   const { x } = trace
   if (!Array.isArray(x) || !Array.isArray(trace.z)) return
@@ -246,7 +246,9 @@ export function hexagons(trace: Attributes): void {
   trace.meta = { cell: [width, height] }
 }
 
-/** Replaces `y` by its rank among the points with the same `x`: the largest is 1. Keeps `y` in `customdata`. */
+/**
+ * Replaces `y` by its rank among the points with the same `x`: the largest is 1. Keeps `y` in `customdata`.
+ */
 export function rank(trace: Attributes): void {
   const { x, y } = trace
   if (!Array.isArray(x) || !Array.isArray(y)) return
@@ -263,7 +265,7 @@ export function rank(trace: Attributes): void {
   trace.y = ranks
 }
 
-/** Outlines a band: along its upper values `y` and back along its lower values `customdata`, for each part without gaps. */
+/** Outlines each part of a band: along its upper values `y`, back along its lower values `customdata`. */
 export function band(trace: Attributes): void {
   const { x, y, customdata: lower } = trace
   if (!Array.isArray(x) || !Array.isArray(y) || !Array.isArray(lower)) return

@@ -5,8 +5,8 @@ import { type Attributes, keyOf, setAt, type Transform, takeRows, valueAt } from
 const otherName = (count: number): string => `other (${count})`
 
 /**
- * Keeps the `count` largest points by `target`. If `other` is true, adds a point with the sum of the rest; otherwise sets
- * `left` to the number of omitted points.
+ * Keeps the `count` largest points by `target`. If `other` is true, adds a point with the sum of the rest;
+ * otherwise sets `left` to the number of omitted points.
  */
 export function top(trace: Attributes, transform: Transform): void {
   const { count, target = 'y', labels = 'x', other } = transform
@@ -59,7 +59,7 @@ export function addSizes(sizes: GroupSizes, trace: Attributes, groups: readonly 
   }
 }
 
-/** Merges all but the largest `top` − 1 groups, unless there are at most `top`. `other` names the merged group. */
+/** Merges all but the largest `top` − 1 groups if there are more than `top`. `other` names the merged one. */
 export function topGroups(
   sizes: GroupSizes,
   { top: count }: Transform,

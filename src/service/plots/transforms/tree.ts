@@ -2,8 +2,8 @@
 import type { Attributes } from './attributes.ts'
 
 /**
- * Computes totals: a parent is as large as its children together, or as its own value if that is larger. Adds parents
- * without a row; nodes in a cycle become roots. Takes linear time. See docs/api.md#own-transforms.
+ * Computes totals: a parent is as large as its children together, or as its own value if that is larger. Adds
+ * parents without a row; nodes in a cycle become roots. Takes linear time. See docs/api.md#own-transforms.
  */
 export function tree(trace: Attributes): void {
   if (!Array.isArray(trace.labels)) return
@@ -71,7 +71,8 @@ interface Parts {
 function largest({ labels, parents, values, ids }: Parts): Parts {
   const order = [...values].sort((a, b) => b - a)
   const minSize = order[MAX_PARTS - 1]
-  // Parents are at least as large as their children, so they are kept too. Among equal nodes, the first are kept.
+  // Parents are at least as large as their children, so they are kept too. Among equal nodes, the first are
+  // kept.
   let remaining = MAX_PARTS - order.indexOf(minSize)
   const isKept = values.map((value) => value > minSize || (value === minSize && remaining-- > 0))
   const kept = [...labels.keys()].filter((k) => isKept[k])

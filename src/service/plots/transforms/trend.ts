@@ -3,8 +3,8 @@ import { instantOf } from '../../../json/index.ts'
 import { type Attributes, isObject, type Transform } from './attributes.ts'
 
 /**
- * Creates the trend line of a trace: linear regression, or the mean of the last `window` points. Undefined with fewer than
- * two points. See docs/api.md#own-transforms.
+ * Creates the trend line of a trace: linear regression, or the mean of the last `window` points. Undefined
+ * with fewer than two points. See docs/api.md#own-transforms.
  */
 export function trendOf(trace: Attributes): Attributes | undefined {
   const transforms: unknown[] = Array.isArray(trace.transforms) ? trace.transforms : []

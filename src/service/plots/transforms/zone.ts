@@ -7,7 +7,7 @@ const ZONED = /[T ]\d\d:\d\d.*(?:Z|[+-]\d\d(?::?\d\d)?)$/i
 /** Cache interval: offsets change only at quarters of an hour. */
 const STEP_MS = 900_000
 
-/** Converts times with an offset from UTC to local times of a zone such as `Europe/Oslo`. Others are unchanged. */
+/** Converts times with an offset to local times of a zone such as `Europe/Oslo`. Others are unchanged. */
 export function zone(trace: Attributes, { target = 'x', zone: name }: Transform): void {
   const values = targetOf(trace, target)
   const offset = typeof name === 'string' ? offsetsOf(name) : undefined
@@ -22,7 +22,7 @@ export function zone(trace: Attributes, { target = 'x', zone: name }: Transform)
   setAt(trace, target, values.map(local))
 }
 
-/** Creates a function that returns the offset of a zone from UTC at a time, in ms; undefined for an unknown zone. */
+/** Creates a function that returns a zone's offset from UTC, in ms; undefined for an unknown zone. */
 function offsetsOf(name: string): ((time: number) => number) | undefined {
   let clock: Intl.DateTimeFormat
   try {
