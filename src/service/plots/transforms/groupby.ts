@@ -157,7 +157,7 @@ function grouped(
     key === otherGroup && (drop === true || trace.meta?.isBand === true)
   return rows
     .filter(([key]) => !isLeftOut(key))
-    .map(([key, groupRows]) => {
+    .map(([key, keyRows]) => {
       const style = styleOf(styles, key)
       const name = isObject(style) ? style.name : undefined
       const part = merged(copied(trace), isObject(style) ? style : {})
@@ -165,11 +165,11 @@ function grouped(
         typeof name === 'string'
           ? name
           : format
-              .replaceAll('%{group}', textOf(groups[groupRows[0]]))
+              .replaceAll('%{group}', textOf(groups[keyRows[0]]))
               .replaceAll('%{trace}', textOf(trace.name ?? `trace ${index}`))
       // Name the group of rows without a value.
       if (isExtended && String(part.name).trim() === '') part.name = NO_LABEL
-      takeRows(trace, groupRows, part, paths)
+      takeRows(trace, keyRows, part, paths)
       if (isStyled) part.meta = { group: key }
       // Draw the first of two sides below zero; both show their values on hover.
       if (sides === true) part.transforms.push({ type: key === rows[0][0] ? 'negate' : 'amounts' })
