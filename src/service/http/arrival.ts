@@ -23,6 +23,7 @@ export function unwatch(check: () => void): void {
   waits.delete(check)
 }
 
+/** Runs all checks. Stops the timer if none is left. */
 function lookAtAll(): void {
   for (const check of waits) check()
   if (waits.size > 0) return

@@ -123,6 +123,7 @@ async function formFields(
 /** Maximum number of unknown fields that a response lists. */
 const MAX_NAMED = 100
 
+/** Returns names that the schema does not define, up to `MAX_NAMED_FIELDS`. */
 function unknownIn(schema: ObjectSchema, names: Iterable<string>): string[] {
   const unknown = new Set<string>()
   for (const name of names) {
@@ -219,6 +220,7 @@ async function contentOf(
   return asBuffer(body)
 }
 
+/** Reads a stream into one buffer. Calls `take` with the size of each chunk. */
 async function whole(bytes: Bytes, take: (bytes: number) => void): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   for await (const chunk of bytes) {
@@ -359,6 +361,7 @@ async function* filePart(file: Readable): AsyncGenerator<Uint8Array> {
   }
 }
 
+/** Converts an error of the multipart parser to `invalid_request`. */
 function damagedForm(error: unknown): Problem {
   if (error instanceof Problem) return error
   return new Problem('invalid_request', `the multipart body is damaged: ${(error as Error).message}`)

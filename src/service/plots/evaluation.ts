@@ -62,6 +62,7 @@ export async function evaluate(
   return threads.run(owner, () => inThread({ text, options }, limits, isAborted), isAborted)
 }
 
+/** Evaluates a figure in a new thread. */
 async function inThread(job: EvaluationJob, limits: Limits, isAborted: () => boolean): Promise<Buffer> {
   const { Worker } = process.getBuiltinModule('node:worker_threads')
   const worker = new Worker(built('evaluation-worker.js'), {

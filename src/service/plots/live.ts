@@ -252,6 +252,7 @@ async function assertSignedIn(readers: Readers, { caller }: FileRequest): Promis
   throw new Problem('unauthenticated', 'the session or key with which this chart was opened has ended')
 }
 
+/** Formats a server-sent event. */
 function event(fingerprint: string): Uint8Array {
   return Buffer.from(`event: state\ndata: ${fingerprint}\n\n`)
 }

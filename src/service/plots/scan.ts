@@ -172,6 +172,7 @@ function surveyFrame(scanner: FigureScanner, frame: RawJson, path: string, types
   }
 }
 
+/** Returns the type of a trace; undefined if it has none. */
 function typeOf(trace: RawJson): string | undefined {
   const type = trace.get('type')
   return type?.kind === 'string' ? (type.value() as string) : undefined
@@ -204,6 +205,7 @@ class FigureScanner {
     this.#limits = limits
   }
 
+  /** Scans one trace. */
   trace(trace: RawJson, path: string, type: string): void {
     if (trace.kind !== 'object') return
     if (this.#limits && ++this.#traces > this.#limits.figure_traces) throw tooManyTraces(this.#limits)

@@ -100,6 +100,7 @@ function leaving(url: string, value: string, seconds: number): string {
   return `${leavingName(url)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
 }
 
+/** Renders an expected error on the sign-in page. Throws other errors again. */
 function refusedPage(error: unknown, next: string, provider: string, line: LogLine): HttpResponse {
   if (!(error instanceof Problem)) throw error
   const { message, hint = '', status } = error

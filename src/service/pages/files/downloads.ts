@@ -29,6 +29,7 @@ export function reading(principal: Principal, fid: Fid) {
   return { caller, shareKey, version, gone, operation: 'files.content' as const, fid, filetype: undefined }
 }
 
+/** Returns the header that makes browsers save a response under a filename. */
 function attachment(filename: string, extension: string): string {
   const name = filename.replace(/["\\\u0000-\u001f\u007f]/g, '_')
   const plain = `${name.replace(/[^\u0020-\u007e]/g, '_')}.${extension}`

@@ -48,6 +48,7 @@ export async function folderPage(
   )
 }
 
+/** Returns a sentence on how many files are public. */
 function publicOf(publicCount: number, count: number): string {
   if (publicCount === 0)
     return count === 1 ? 'The file in it is private.' : `All ${count} files in it are private.`

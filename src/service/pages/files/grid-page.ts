@@ -53,6 +53,7 @@ interface View {
   sort: string | undefined
 }
 
+/** Parses the query of the page. Invalid numbers count as 1. */
 function viewOf(query: URLSearchParams): View {
   const number = (name: string): number => {
     const value = Number(query.get(name) ?? 1)
@@ -190,6 +191,7 @@ interface GridView {
   scheme: ColorScheme
 }
 
+/** Renders the HTML of a grid page. */
 async function htmlOf(
   service: Service,
   principal: Principal,
@@ -329,6 +331,7 @@ function hiddenFields(fields: Record<string, string | undefined>): string {
     .join('')
 }
 
+/** Parses the sort order; empty if it is invalid. */
 function sortKeys(sort: string | undefined): SortKey[] {
   try {
     return sort === undefined ? [] : parseSort(sort)

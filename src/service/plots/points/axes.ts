@@ -38,6 +38,7 @@ function logarithm(value: number): number {
   return value > 0 ? finite(Math.log10(value)) : Number.NaN
 }
 
+/** Returns an ascending range; undefined if an end is NaN. */
 function inOrder(from: number, to: number): readonly [number, number] | undefined {
   if (Number.isNaN(from) || Number.isNaN(to)) return undefined
   return from <= to ? [from, to] : [to, from]

@@ -128,6 +128,7 @@ export class PointChoice {
     if (cells[cell] < 0) cells[cell] = row
   }
 
+  /** Returns the bucket of a point: by x, or by row for lines that go back and forth. */
   private bucketOf(x: number, row: number): number {
     const { extent, options } = this
     const { buckets, isCloud, range } = options

@@ -40,6 +40,7 @@ export function reducedFigure(
   return { figure, drawn, of: total }
 }
 
+/** Returns whether a trace is a line or scatter that does not need all its points. */
 function isCandidate({ type = 'scatter', x, y, ...trace }: Attributes): boolean {
   if ((type !== 'scatter' && type !== 'scattergl') || modeOf(trace).includes('text')) return false
   const { stackgroup, transforms, selectedpoints } = trace

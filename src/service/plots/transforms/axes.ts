@@ -62,6 +62,7 @@ export class Axes {
     }
   }
 
+  /** Returns the type of an axis: from the layout, or detected from its first values. */
   private typeOf(letter: 'x' | 'y' | 'z', axis: string, name: string): AxisType {
     const settings = this.layout[name]
     const type = isObject(settings) ? settings.type : undefined
@@ -104,6 +105,7 @@ function categories(): Conversion {
 
 const JUNK = /^['"%,$#\s]+|[, ]|['"%,$#\s]+$/g
 
+/** Parses a number, also with currency, percent or separators, as plotly.js does; undefined if it is none. */
 function cleanNumber(value: unknown): number | undefined {
   const plainText = typeof value === 'string' ? value.replace(JUNK, '') : value
   return isNumeric(plainText) ? Number(plainText) : undefined

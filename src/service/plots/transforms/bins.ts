@@ -44,6 +44,7 @@ function binsIn({ transforms }: Attributes): Transform | undefined {
     .find(({ type, enabled }) => type === 'bins' && enabled !== false)
 }
 
+/** Chooses bins for numbers; undefined for labels. */
 function binsOf(values: readonly unknown[], isLog: boolean): Bins | undefined {
   if (values.some((value) => typeof value === 'string' || typeof value === 'boolean')) return undefined
   const shown = values.filter((value): value is number => typeof value === 'number' && (!isLog || value > 0))
@@ -60,6 +61,7 @@ function binsOf(values: readonly unknown[], isLog: boolean): Bins | undefined {
   return { from: isLog ? min : Math.floor(min / step) * step - shift, step, isLog, isWhole }
 }
 
+/** Chooses the shortest period with at most about `MAX_PERIOD_BARS` bars; undefined without dates. */
 function binsOfDates(values: readonly unknown[]): Bins | undefined {
   const times = values.flatMap((value) => (typeof value === 'string' ? (instant(value) ?? []) : []))
   if (times.length === 0) return undefined

@@ -108,6 +108,7 @@ interface Charts {
   columns?: string[]
 }
 
+/** Lists the small charts of one or two levels of facets. */
 function chartsOf(facets: ReadonlyMap<unknown, readonly string[]>): Charts {
   const all = [...facets.values()]
   if (all.every(({ length }) => length === 1)) return { names: [...new Set(all.map(titleOf))] }
@@ -149,6 +150,7 @@ function isThemed({ meta }: Attributes): boolean {
   return isObject(meta) && typeof meta.theme === 'string'
 }
 
+/** Creates an axis of a small chart from the axis of the figure. */
 function axisOf(
   original: unknown,
   domainRange: [number, number],

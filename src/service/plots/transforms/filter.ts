@@ -42,6 +42,7 @@ export function filter(trace: Attributes, transform: Transform, axes: Axes): voi
   takeRows(trace, preservegaps === true ? rows : rows.filter((k) => k >= 0))
 }
 
+/** Creates the test of an operation; undefined for unknown ones. */
 function testOf(operation: string, operand: unknown, toNumber: (value: unknown) => Bound): Test | undefined {
   const bounds: Bound[] = Array.isArray(operand)
     ? operand.map(toNumber)

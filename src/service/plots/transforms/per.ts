@@ -58,6 +58,7 @@ export function per(trace: Attributes, { target = 'x', unit }: Transform): void 
   setAt(trace, target, periods)
 }
 
+/** Returns the first day of a month, in days since 1970. */
 function firstOf(year: number, month: number): number {
   const date = new Date(0)
   date.setUTCFullYear(year, month, 1)

@@ -119,6 +119,7 @@ export function complete(trace: Attributes): void {
   if (completeRows.length < count) takeAll(trace, completeRows)
 }
 
+/** Reads the columns of a `rows` transform, with declared or detected types. */
 function columnsOf(names: unknown, values: unknown, types: unknown): Named[] {
   if (!Array.isArray(names) || !Array.isArray(values)) return []
   // One column is an array of values; several are an array of columns.
@@ -162,6 +163,7 @@ function typeOf(values: readonly unknown[]): QueryType {
   return result
 }
 
+/** Converts a value for queries: dates to ms since 1970, arrays and objects to `COMPOUND`. */
 function scalarOf(value: unknown, type: QueryType): Scalar {
   if (value === null || value === undefined) return null
   if (typeof value === 'object') return COMPOUND

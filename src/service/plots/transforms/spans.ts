@@ -18,6 +18,7 @@ export function span(trace: Attributes, transform: Transform): void {
   if (backwards > 0) transform.unseen = [backwards, 'row', 'with an end before the start']
 }
 
+/** Returns a number, or a time in ms; undefined for other values. */
 function placeOf(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
   return value === null || value === undefined ? undefined : instant(value)

@@ -81,6 +81,7 @@ function isCount(count: unknown): count is number {
 
 const UNSIZED = Number.NEGATIVE_INFINITY
 
+/** Converts a value to a number; `UNSIZED` if it is none. */
 function sizeOf(value: unknown): number {
   const size = typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
   return Number.isFinite(size) ? size : UNSIZED

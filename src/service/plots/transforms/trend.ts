@@ -44,6 +44,7 @@ export const PALE_OPACITY = 0.4
 /** Maximum window of a moving mean. */
 const MAX_POINTS = 100_000
 
+/** Returns the number of points of a moving mean. Default: 7. */
 function windowOf({ window }: Transform): number {
   return typeof window === 'number' && window >= 1 ? Math.min(Math.floor(window), MAX_POINTS) : 7
 }
@@ -71,6 +72,7 @@ function pointsOf(x: unknown, y: readonly unknown[]): Point[] {
   return points.sort((a, b) => a.at - b.at)
 }
 
+/** Returns a number, or a time in ms; NaN for other values. */
 function placeOf(value: unknown): number {
   if (typeof value === 'number') return value
   return typeof value === 'string' ? instantOf(value) : Number.NaN
