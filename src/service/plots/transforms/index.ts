@@ -34,9 +34,7 @@ import { tree } from './tree.ts'
 import { PALE_OPACITY, trendOf } from './trend.ts'
 import { zone } from './zone.ts'
 
-/**
- * Transforms that change the arrays of a trace. They are applied after grouping, in the order of the trace.
- */
+/** Transforms that change the arrays of a trace. Applied after grouping, in the order of the trace. */
 const changes: Readonly<Record<string, (trace: Attributes, transform: Transform, axes: Axes) => void>> = {
   filter,
   sort,
