@@ -35,7 +35,7 @@ interface Asked extends OperationRequest {
   caller: Caller | undefined
   /** Username or address for limits. */
   user: string
-  /** Whether the request changes nothing. */
+  /** True if the request changes nothing. */
   isSafe: boolean
   fid: Fid
   shareKey: string | undefined
@@ -44,7 +44,7 @@ interface Asked extends OperationRequest {
   others: string[]
   search: URLSearchParams
   fields: { query: object; headers: object }
-  /** The idempotency key. */
+  /** Idempotency key; undefined without one. */
   key: string | undefined
   message: string | undefined
 }

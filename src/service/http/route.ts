@@ -30,7 +30,7 @@ export interface OperationRequest {
   sent: string
   /** Value of X-Request-Id: sent by the client, or new. */
   requestId: string
-  /** Whether the request skips the queue and is never refused. */
+  /** True if the request skips the queue and is never refused. */
   isUnlimited: boolean
 }
 

@@ -57,7 +57,7 @@ export interface DocumentOptions {
   head?: string
   /** HTML above the heading. */
   above?: string
-  /** Whether the page is a form in a centered card. */
+  /** True if the page is a form in a centered card. */
   isCard?: boolean | 'wide'
   /** Color scheme. Default: that of the reader's system. */
   scheme?: ColorScheme

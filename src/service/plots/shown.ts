@@ -21,7 +21,7 @@ export interface Shown {
   columns: Map<string, SnapshotColumn>
   /** Names of removed columns that the plot refers to, by uid. */
   lost: Map<string, string>
-  /** Whether the caller may read the grid itself. */
+  /** True if the caller may read the grid itself. */
   readable: boolean
 }
 

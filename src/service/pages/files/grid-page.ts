@@ -32,7 +32,7 @@ const COLUMNS = 50
 const DRAFT_PLOTS = 50
 /** Maximum size of the slices that a page reads. */
 const READ_BYTES = 64 * 1024 * 1024
-/** The same for sorted rows, which can be anywhere in the grid. */
+/** Maximum size for sorted rows, which can be anywhere in the grid. */
 const SORTED_READ_BYTES = 256 * 1024 * 1024
 
 export interface SortingService extends Service {

@@ -29,7 +29,7 @@ export function signInPage(
 /** Renders the question before a link signs in, if it came from another site or another user is signed in. */
 export function continuePage(options: {
   username: string
-  /** Who is signed in now. */
+  /** User who is signed in; undefined if nobody is. */
   present: string | undefined
   code: string
   next: string

@@ -29,9 +29,9 @@ export function bucketsFor(traces: number): number {
 /** Extent of a trace, collected before its points are selected. NaN is a missing value. */
 export class Extent {
   rows = 0
-  /** Whether x never decreases. */
+  /** True if x never decreases. */
   isAscending = true
-  /** Whether x never increases. */
+  /** True if x never increases. */
   isDescending = true
   /** Number of points in the visible range. */
   inRange = 0
@@ -56,7 +56,7 @@ export class Extent {
 
 export interface ChoiceOptions {
   buckets: number
-  /** Whether points are drawn without lines. */
+  /** True if points are drawn without lines. */
   isCloud: boolean
   /** Visible range of the x axis; undefined for all of it. */
   range?: readonly [number, number]
