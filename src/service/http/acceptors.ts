@@ -1,26 +1,22 @@
-/**
- * Node accepts one connection of a listening socket in each turn of its event loop: under load, new clients and health
- * checks wait for seconds until they are accepted. Each further handle of the same socket accepts one more.
- */
+/** Accepts several connections per turn of the event loop. With one socket handle, Node accepts only one. */
 import type { SendHandle } from 'node:child_process'
 import { createServer, type Server, type Socket } from 'node:net'
 
-/** Further handles of the listening socket. */
+/** Additional handles of the listening socket. Each accepts one more connection per turn. */
 const HANDLES = 16
 
-/** What the child does: it sends the handle back, each time as a new one. It accepts nothing itself. */
+/** Source of a child that sends the socket handle back: each copy arrives as a new handle. */
 const CHILD = `process.on('message', (count, handle) => {
   for (let k = 0; k < count; k++) process.send(k, handle, { keepOpen: true })
 })`
 
-/** Handles that accept connections for a server. */
+/** Additional handles that accept connections for a server, so that new clients do not wait under load. */
 export class Acceptors {
   private readonly servers: Server[] = []
   private isClosed = false
 
   /**
-   * Begins to accept more connections in each turn. `backlog`: of the server. `accept` gets them. Without a child process,
-   * nothing changes.
+   * Passes connections to `accept`. `backlog` is that of the server. Does nothing if the child cannot start.
    */
   constructor(server: Server, backlog: number, accept: (socket: Socket) => void) {
     if (process.platform === 'win32') return
@@ -33,18 +29,18 @@ export class Acceptors {
     child.on('error', () => {})
     child.on('message', (_: unknown, handle: unknown) => {
       if (!handle) return
-      const more = createServer({ noDelay: true, highWaterMark: 64 * 1024 }, accept)
-      more.on('error', () => {})
+      const listener = createServer({ noDelay: true, highWaterMark: 64 * 1024 }, accept)
+      listener.on('error', () => {})
       // All handles share the backlog of one socket: a smaller value here would lower it for all.
-      more.listen({ _handle: handle } as never, backlog)
-      this.servers.push(more)
-      if (this.isClosed) more.close()
+      listener.listen({ _handle: handle } as never, backlog)
+      this.servers.push(listener)
+      if (this.isClosed) listener.close()
       if (this.servers.length === HANDLES) child.disconnect()
     })
     child.send(HANDLES, (server as unknown as { _handle: SendHandle })._handle, {}, () => {})
   }
 
-  /** Accepts no more connections. Open ones stay open. */
+  /** Stops accepting connections. Open connections are kept. */
   close(): void {
     this.isClosed = true
     for (const server of this.servers) server.close()

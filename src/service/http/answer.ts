@@ -1,3 +1,4 @@
+/** Converts results and errors of operations to HTTP responses. */
 import { errorBody, Problem } from '../../contract/errors.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Operation } from '../../contract/operations/index.ts'
@@ -6,14 +7,16 @@ import type { OperationResult } from '../core/call.ts'
 import { isUnchanged } from './desk.ts'
 import { RateLimited } from './rates.ts'
 
-/** Small chunks are merged up to this many bytes: each write costs a turn of the event loop. */
+/**
+ * Minimum size of a written chunk: smaller ones are merged, since each write costs a turn of the event loop.
+ */
 const GATHER_BYTES = 16 * 1024
 
 function jsonReply(status: number, body: unknown, headers: Record<string, string> = {}): HttpResponse {
   return new HttpResponse(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body))
 }
 
-/** Converts anything thrown to the error sent to the client. Unexpected errors become `internal`. */
+/** Converts a thrown value to the error sent to the client. Unexpected errors become `internal`. */
 export function problemOf(error: unknown): Problem {
   return error instanceof Problem
     ? error
@@ -21,8 +24,8 @@ export function problemOf(error: unknown): Problem {
 }
 
 /**
- * Converts an error to a JSON response with `errors`. Browsers are not asked for Basic credentials: a
- * browser would store them and add them to requests that other sites send here.
+ * Converts an error to a JSON response with `errors`. Browsers get no Basic challenge: they would store the
+ * credentials and add them to requests sent by other sites.
  */
 export function errorReply(
   error: unknown,
@@ -40,13 +43,13 @@ export function errorReply(
   return reply
 }
 
-/** When to try again, as a header; none for what another attempt does not cure. */
+/** Returns the `Retry-After` header, in seconds, for status 429 and 503; no headers for other errors. */
 export function retryAfter(problem: Problem): Record<string, string> {
   if (problem.status !== 429 && problem.status !== 503) return {}
   return { 'retry-after': String(problem instanceof RateLimited ? problem.wait : 1) }
 }
 
-/** Whether a request accepts Brotli: named, and not with a quality of 0. */
+/** Returns whether `Accept-Encoding` names `br` with a quality above 0. */
 function acceptsBrotli({ headers }: Pick<HttpRequest, 'headers'>): boolean {
   return /(?:^|,)\s*br\s*(?:;\s*q=(?:1|0?\.0*[1-9])[\d.]*\s*)?(?:,|$)/i.test(
     headers.get('accept-encoding') ?? '',
@@ -54,8 +57,8 @@ function acceptsBrotli({ headers }: Pick<HttpRequest, 'headers'>): boolean {
 }
 
 /**
- * A streamed response. The first chunk is read before the response begins, so that damage found by then is
- * sent as an error. A later error breaks the connection, so that no client takes half a body for a whole.
+ * Creates a streamed response. Reads the first chunk before the headers are sent, so that early errors get an
+ * error status. Later errors break the connection, so that no client takes half a body for a whole.
  */
 export async function streamReply(
   status: number,
@@ -63,45 +66,46 @@ export async function streamReply(
   type: string,
   headers: Record<string, string> = {},
 ): Promise<HttpResponse> {
-  const pieces = gathered(bytes)
-  const first = await pieces.next()
-  async function* all(): AsyncGenerator<Uint8Array> {
+  const chunks = gathered(bytes)
+  const first = await chunks.next()
+  async function* allChunks(): AsyncGenerator<Uint8Array> {
     try {
       if (first.done) return
       yield first.value
-      yield* pieces
+      yield* chunks
     } finally {
-      await pieces.return(undefined)
+      await chunks.return(undefined)
     }
   }
-  return new HttpResponse(status, { 'content-type': type, ...headers }, all())
+  return new HttpResponse(status, { 'content-type': type, ...headers }, allChunks())
 }
 
+/** Merges small chunks into chunks of at least `GATHER_BYTES`. */
 async function* gathered(bytes: Bytes): AsyncGenerator<Uint8Array> {
-  let held: Uint8Array[] = []
+  let buffered: Uint8Array[] = []
   let size = 0
-  for await (const piece of bytes) {
-    if (size === 0 && piece.length >= GATHER_BYTES) {
-      yield piece
+  for await (const chunk of bytes) {
+    if (size === 0 && chunk.length >= GATHER_BYTES) {
+      yield chunk
       continue
     }
-    held.push(piece)
-    size += piece.length
+    buffered.push(chunk)
+    size += chunk.length
     if (size < GATHER_BYTES) continue
-    yield Buffer.concat(held)
-    held = []
+    yield Buffer.concat(buffered)
+    buffered = []
     size = 0
   }
-  if (size > 0) yield Buffer.concat(held)
+  if (size > 0) yield Buffer.concat(buffered)
 }
 
-/** The response of an operation: 304 if the client has it already. */
+/** Converts the result of an operation to a response: 304 if the client has the current version. */
 export async function respond(
   operation: Operation,
-  { body, etag, type, brotli, ownSiteOnly, headers: own }: OperationResult<unknown>,
+  { body, etag, type, brotli, ownSiteOnly, headers: resultHeaders }: OperationResult<unknown>,
   request: HttpRequest,
 ): Promise<HttpResponse> {
-  const headers: Record<string, string> = { ...own, ...(etag && { etag }) }
+  const headers: Record<string, string> = { ...resultHeaders, ...(etag && { etag }) }
   if (brotli) headers.vary = 'accept-encoding'
   if (ownSiteOnly) headers['cross-origin-resource-policy'] = 'same-origin'
   if (operation.method === 'GET' && etag) {
@@ -118,7 +122,7 @@ export async function respond(
       return streamReply(operation.status, body as Bytes, type!, headers)
     ;(body as Partial<AsyncGenerator>).return?.(undefined)
     headers['content-encoding'] = 'br'
-    // Other bytes with the same meaning: a weak tag.
+    // Compressed bytes differ from the plain ones, so the entity tag is weak.
     if (etag) headers.etag = `W/${etag}`
     return streamReply(operation.status, brotli(), type!, headers)
   }

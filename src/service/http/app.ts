@@ -1,3 +1,4 @@
+/** Routes requests to operations and pages, and logs each request. */
 import { randomUUID } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import { REQUEST_ID_HEADER } from '../../contract/headers.ts'
@@ -14,20 +15,22 @@ import { address, OperationRouter } from './route.ts'
 import { errorPage, PAGE_HEADERS } from './web/pages.ts'
 import { answerWeb } from './web/routes.ts'
 
-/** Characters of a path that are logged. */
+/** Maximum length of a path in the log. */
 const LOGGED_PATH = 2_000
 
-/** The policy of everything that is not a page: opened on its own, it runs nothing. An image can be SVG. */
+/** Content security policy of responses that are not pages. No scripts: an SVG image can contain them. */
 const DATA_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
 
 export interface App {
   handle(request: HttpRequest): Promise<HttpResponse>
-  /** Whether a request would be refused now because too many wait. Counts refusals. Not for health checks. */
+  /**
+   * Returns whether the queue is full for the client of a request. Counts refusals. Not for health checks.
+   */
   refuses(request: Pick<HttpRequest, 'headers' | 'address'>): boolean
 }
 
-/** Creates the application: it routes each request to its operation and sends the response. */
+/** Creates the handler of all requests, and adds its metrics. */
 export function createApp(
   service: Service,
   handlers: Handlers,
@@ -36,67 +39,69 @@ export function createApp(
 ): App {
   const router = new OperationRouter(handlers)
   const { metrics } = service
-  const desk = deskOf(service, authenticator)
+  const context = deskOf(service, authenticator)
   metrics.add(
     {
       name: 'gridline_requests_running',
       type: 'gauge',
       help: 'Requests being processed.',
-      read: () => desk.requests.load.running,
+      read: () => context.requests.load.running,
     },
     {
       name: 'gridline_requests_waiting',
       type: 'gauge',
       help: 'Requests waiting in the queue.',
-      read: () => desk.requests.load.waiting,
+      read: () => context.requests.load.waiting,
     },
     {
       name: 'gridline_uploads_running',
       type: 'gauge',
       help: 'Uploads being processed.',
-      read: () => desk.uploads.load.running,
+      read: () => context.uploads.load.running,
     },
   )
-  const shed = new ShedLog(log)
-  /** Finds what a request is for: an operation, or an address outside of the API. */
-  const answer = async (
+  const shedLog = new ShedLog(log)
+  /** Routes a request to its operation, or to a page outside of the API. */
+  const dispatch = async (
     request: HttpRequest,
     line: LogLine,
-    givenPath: string,
-    givenQuery: string,
+    rawPath: string,
+    rawQuery: string,
   ): Promise<HttpResponse> => {
     const method = request.method === 'HEAD' ? 'GET' : request.method
-    // Health does not depend on the database.
-    if (!router.find(method, givenPath)?.[0].isUnlimited) await service.names.refresh()
-    const path = service.names.inPath(givenPath)
-    const query = service.names.inQuery(givenQuery)
-    if (path !== givenPath && method === 'GET' && path.startsWith('/~'))
+    // Health checks must work without the database.
+    if (!router.find(method, rawPath)?.[0].isUnlimited) await service.names.refresh()
+    const path = service.names.inPath(rawPath)
+    const query = service.names.inQuery(rawQuery)
+    if (path !== rawPath && method === 'GET' && path.startsWith('/~'))
       return new HttpResponse(301, { location: service.url + encoded(path) + (query && `?${query}`) }, null)
-    const found = router.find(method, path)
-    if (!found)
-      return (await answerWeb(desk, method, path, { request, query, line })) ?? router.refusal(method, path)
-    const [route, parameters] = found
+    const match = router.find(method, path)
+    if (!match)
+      return (
+        (await answerWeb(context, method, path, { request, query, line })) ?? router.refusal(method, path)
+      )
+    const [route, parameters] = match
     const { name, operation, isUnlimited } = route
     line.operation = name
     if (name === 'service.metrics' && !isThisMachine(request, service.url))
-      checkOperator(await callerOf(desk, request))
+      checkOperator(await callerOf(context, request))
     if (!isUnlimited && operation.method !== 'GET') refuseCrossSite(request.headers, service.url)
-    const caller = isUnlimited ? undefined : await callerOf(desk, request)
+    const caller = isUnlimited ? undefined : await callerOf(context, request)
     line.user = caller?.username
-    const sent = `${givenPath}?${givenQuery}`
-    return perform(desk, caller, {
+    const rawUrl = `${rawPath}?${rawQuery}`
+    return perform(context, caller, {
       ...route,
       parameters,
       request,
       path,
       query,
-      sent,
+      sent: rawUrl,
       requestId: line.request_id,
     })
   }
   const handle = (request: HttpRequest): Promise<HttpResponse> =>
     span({ name: request.method, kind: 'server', from: request.headers }, async (set) => {
-      const [reply, { operation, path, user }] = await answered(request)
+      const [reply, { operation, path, user }] = await handleAndLog(request)
       set({
         'http.request.method': request.method,
         'http.response.status_code': reply.status,
@@ -106,10 +111,10 @@ export function createApp(
       })
       return reply
     })
-  const answered = async (request: HttpRequest): Promise<[HttpResponse, LogLine]> => {
+  const handleAndLog = async (request: HttpRequest): Promise<[HttpResponse, LogLine]> => {
     const started = performance.now()
-    const given = request.headers.get(REQUEST_ID_HEADER)
-    const requestId = given && /^[\w.-]{1,100}$/.test(given) ? given : randomUUID()
+    const sentId = request.headers.get(REQUEST_ID_HEADER)
+    const requestId = sentId && /^[\w.-]{1,100}$/.test(sentId) ? sentId : randomUUID()
     const { path, query } = address(request.url)
     const line: LogLine = {
       request_id: requestId,
@@ -124,7 +129,7 @@ export function createApp(
     let reply: HttpResponse
     metrics.begin()
     try {
-      reply = await answer(request, line, path, query)
+      reply = await dispatch(request, line, path, query)
     } catch (thrown) {
       const error = isAborted(thrown, request) ? new Problem('aborted', 'the client disconnected') : thrown
       if (!(error instanceof Problem))
@@ -140,7 +145,7 @@ export function createApp(
     }
     reply.headers['x-request-id'] = requestId
     reply.headers['x-content-type-options'] = 'nosniff'
-    // What is not meant to be kept is kept by nobody: lists, errors, new keys.
+    // Responses are not cached unless they say so: lists, errors, new keys.
     reply.headers['cache-control'] ??= 'private, no-store'
     if (reply.headers['content-type']?.startsWith('text/html'))
       Object.assign(reply.headers, { ...PAGE_HEADERS, ...reply.headers })
@@ -157,22 +162,22 @@ export function createApp(
     handle,
     refuses(request) {
       const user = authenticator.knownUser(request.headers) ?? addressOf(request)
-      if (!desk.requests.fullFor(user)) return false
-      shed.count()
+      if (!context.requests.fullFor(user)) return false
+      shedLog.count()
       return true
     },
   }
 }
 
-/** A decoded path for a header. */
+/** Percent-encodes a decoded path for a header. */
 function encoded(path: string): string {
   return path
     .split('/')
-    .map((part) => encodeURIComponent(part))
+    .map((segment) => encodeURIComponent(segment))
     .join('/')
 }
 
-/** Whether a request failed because the client disconnected while sending the body. */
+/** Returns whether a request failed because the client disconnected while sending the body. */
 function isAborted(error: unknown, { gone }: HttpRequest): boolean {
   if (error instanceof Problem || gone?.() !== true) return false
   return /^(ECONNRESET|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE)$/.test(
@@ -180,7 +185,7 @@ function isAborted(error: unknown, { gone }: HttpRequest): boolean {
   )
 }
 
-/** Logs the number of requests refused for overload once a second: one line each would cost too much. */
+/** Logs the number of requests refused for overload, once a second: a line for each would cost too much. */
 class ShedLog {
   private refused = 0
 
@@ -196,21 +201,21 @@ class ShedLog {
   }
 }
 
-/** Headers that proxies add: the standard ones, and those of nginx, Envoy and the large networks. */
+/** Headers added by proxies: standard ones, and those of nginx, Envoy and content delivery networks. */
 const PROXY_HEADERS =
   /^(via|forwarded|x-forwarded(-.+)?|x-real-ip|x-original-.+|x-envoy-.+|cdn-loop|.+-client-ip|.+-connecting-ip)$/
 
-/** Returns whether a request comes from this machine, and not from a proxy on it. */
+/** Returns whether a request comes from this machine, and not through a proxy on it. */
 function isThisMachine({ address: client, headers }: HttpRequest, url: string): boolean {
   for (const name of headers.keys?.() ?? []) if (PROXY_HEADERS.test(name)) return false
-  // A proxy that adds nothing still passes on the public name of the service.
+  // A proxy that adds no header still passes on the public host name of the service.
   const { host, hostname } = new URL(url)
   const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
   if (!isLocal && headers.get('host') === host) return false
   return client === undefined || /^(::ffff:)?127\.|^::1$/.test(client)
 }
 
-/** The response to HEAD: the headers of GET without the body. */
+/** Converts a response to GET into one to HEAD: same headers, no body. */
 async function withoutBody({ status, headers, body }: HttpResponse): Promise<HttpResponse> {
   if (typeof body === 'string') headers['content-length'] = String(Buffer.byteLength(body))
   else await body?.[Symbol.asyncIterator]().return?.()

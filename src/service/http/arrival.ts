@@ -1,42 +1,42 @@
+/** Receives small request bodies completely before the request is processed. */
 import type { IncomingMessage } from 'node:http'
 import { Problem } from '../../contract/errors.ts'
 import { bytesText, type Limits } from '../../contract/limits.ts'
 import type { Bytes } from '../../json/index.ts'
 
-/** Bodies up to this many bytes are received completely before their request is processed. */
+/** Maximum size of a body that is received completely before its request is processed. */
 export const SMALL_BYTES = 16 * 1024
 
-/** How often slow clients are looked for, in ms. */
+/** Interval of checks for slow clients, in ms. */
 const CHECK_EVERY_MS = 250
 
 const waits = new Set<() => void>()
 let timer: NodeJS.Timeout | undefined
 
-/**
- * Calls `look` every `CHECK_EVERY_MS` ms until `unwatch(look)`. All share one timer: most bodies arrive at once, and a
- * timer for each would cost more than reading it.
- */
-export function watch(look: () => void): void {
-  waits.add(look)
+/** Calls a check every 250 ms. All share one timer: one per body would cost more than reading it. */
+export function watch(check: () => void): void {
+  waits.add(check)
   timer ??= setInterval(lookAtAll, CHECK_EVERY_MS).unref()
 }
 
-export function unwatch(look: () => void): void {
-  waits.delete(look)
+export function unwatch(check: () => void): void {
+  waits.delete(check)
 }
 
+/** Runs all checks. Stops the timer if none is left. */
 function lookAtAll(): void {
-  for (const look of waits) look()
+  for (const check of waits) check()
   if (waits.size > 0) return
   clearInterval(timer)
   timer = undefined
 }
 
-/** The time allowed for a body of `size` bytes at `rate` bytes per second, in ms. */
+/** Returns the time allowed for a body of `size` bytes at `rate` bytes per second, in ms. */
 function allowedMs(size: number, rate: number, limits: Limits): number {
   return (limits.slow_seconds + size / rate) * 1000
 }
 
+/** Creates the error for a client that sends its body too slowly. */
 export function tooSlow(limits: Limits): Problem {
   return new Problem(
     'too_slow',
@@ -44,7 +44,7 @@ export function tooSlow(limits: Limits): Problem {
   )
 }
 
-/** The announced size of the request body in bytes; undefined if it is not announced. */
+/** Returns the announced size of the request body in bytes; undefined for chunked bodies. */
 export function announcedBytes(headers: { get(name: string): string | null }): number | undefined {
   const length = headers.get('content-length')
   if (length !== null) return Number(length)
@@ -52,39 +52,39 @@ export function announcedBytes(headers: { get(name: string): string | null }): n
 }
 
 /**
- * Calls `then` with a small body once it has arrived completely. If the client disconnects or is too slow,
- * `then` gets a body that throws when read.
+ * Calls `then` with a small body when it is complete. If the client disconnects or is too slow, `then` gets a
+ * body that throws when read.
  */
 export function whenArrived(
   request: IncomingMessage,
   limits: Limits,
   then: (body: Buffer | Bytes) => void,
 ): void {
-  const parts: Buffer[] = []
-  const began = performance.now()
-  const look = (): void => {
-    const size = parts.reduce((sum, { length }) => sum + length, 0)
-    if (performance.now() - began > allowedMs(size, limits.body_bytes_per_second, limits))
-      end(failed(tooSlow(limits)))
+  const chunks: Buffer[] = []
+  const start = performance.now()
+  const checkSpeed = (): void => {
+    const size = chunks.reduce((sum, { length }) => sum + length, 0)
+    if (performance.now() - start > allowedMs(size, limits.body_bytes_per_second, limits))
+      finish(failed(tooSlow(limits)))
   }
-  const end = (body: Buffer | Bytes): void => {
-    unwatch(look)
-    request.off('data', take)
-    request.off('end', whole)
-    request.off('close', lost)
+  const finish = (body: Buffer | Bytes): void => {
+    unwatch(checkSpeed)
+    request.off('data', addChunk)
+    request.off('end', complete)
+    request.off('close', abort)
     then(body)
   }
-  const take = (chunk: Buffer): void => void parts.push(chunk)
-  const whole = (): void => end(parts.length === 1 ? parts[0] : Buffer.concat(parts))
-  const lost = (): void => end(failed(new Problem('aborted', 'the client disconnected')))
-  request.on('data', take)
-  request.on('end', whole)
-  request.on('close', lost)
+  const addChunk = (chunk: Buffer): void => void chunks.push(chunk)
+  const complete = (): void => finish(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
+  const abort = (): void => finish(failed(new Problem('aborted', 'the client disconnected')))
+  request.on('data', addChunk)
+  request.on('end', complete)
+  request.on('close', abort)
   request.on('error', () => {})
-  watch(look)
+  watch(checkSpeed)
 }
 
-// biome-ignore lint/correctness/useYield: reading it fails
+// biome-ignore lint/correctness/useYield: reading it throws
 async function* failed(error: Problem): Bytes {
   throw error
 }

@@ -1,3 +1,4 @@
+/** Authenticates requests by API key or session cookie, and checks scopes. */
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import type { HttpRequest } from '../../contract/http.ts'
@@ -9,34 +10,35 @@ import type { KeyRow } from '../store/aggregates/accounts.ts'
 import { sha256 } from '../store/schema/hash.ts'
 import type { Store } from '../store/store.ts'
 
-/** How long a verified credential is cached, in ms. A revoked key works at most this much longer. */
+/** Lifetime of a cached credential, in ms. A revoked key works at most this much longer. */
 const FRESH_MS = 2000
+/** Maximum number of cached credentials. */
 const MAX_KNOWN = 1000
 
 /**
- * The name of the cookie of a browser that is signed in. With the prefix, which browsers accept over HTTPS only, no
- * other host of the same domain can set it.
+ * Returns the name of the session cookie. Browsers accept the prefix `__Host-` over HTTPS only, and then no
+ * other host of the same domain can set the cookie.
  */
 export function cookieName(url: string): string {
   return url.startsWith('https:') ? '__Host-gridline_session' : 'gridline_session'
 }
 
-/** The value of a cookie. */
+/** Returns the value of a cookie; undefined if it is missing. */
 export function cookieOf(headers: HttpRequest['headers'], name: string): string | undefined {
   return headers
     .get('cookie')
     ?.split(';')
-    .map((one) => one.trim())
-    .find((one) => one.startsWith(`${name}=`))
+    .map((pair) => pair.trim())
+    .find((pair) => pair.startsWith(`${name}=`))
     ?.slice(name.length + 1)
 }
 
-/** The session token in the cookie of a request. */
+/** Returns the session token in the cookie of a request; undefined if there is none. */
 export function sessionToken(headers: HttpRequest['headers'], url: string): string | undefined {
   return cookieOf(headers, cookieName(url))
 }
 
-/** Verified credentials, and until when they are known. */
+/** Creates an empty cache of verified credentials. `until` is in ms of `performance.now()`. */
 function verifiedOnes(): Lru<{ caller: Caller; until: number }> {
   return new Lru(MAX_KNOWN, () => 1)
 }
@@ -47,7 +49,7 @@ export class Authenticator {
 
   constructor(
     private readonly store: Store,
-    /** The caller of requests without credentials: the local user, if there is no server. */
+    /** Caller of requests without credentials: the local user when no server runs, else undefined. */
     private readonly actingAs: Caller | undefined,
     /** Base URL of the service. */
     url: string,
@@ -63,7 +65,7 @@ export class Authenticator {
     return token && this.cookie + token
   }
 
-  /** The credential of a request: its authorization header, otherwise its session cookie. */
+  /** Returns the authorization header, or else the session cookie. */
   private credentialOf(headers: HttpRequest['headers']): string | undefined {
     return headers.get('plotly-authorization') || headers.get('authorization') || this.cookieIn(headers)
   }
@@ -73,19 +75,21 @@ export class Authenticator {
    * `Plotly-Authorization` takes precedence, since a proxy may use `Authorization`.
    */
   async caller(headers: HttpRequest['headers']): Promise<Caller | undefined> {
-    const given = this.credentialOf(headers)
-    if (given === undefined) return this.actingAs
-    const known = this.known.get(given)
-    if (known && known.until > performance.now()) return known.caller
-    const caller = given.startsWith(this.cookie) ? await this.session(given) : await this.check(given)
+    const credential = this.credentialOf(headers)
+    if (credential === undefined) return this.actingAs
+    const cached = this.known.get(credential)
+    if (cached && cached.until > performance.now()) return cached.caller
+    const caller = credential.startsWith(this.cookie)
+      ? await this.session(credential)
+      : await this.check(credential)
     if (!caller) return this.actingAs
-    this.known.set(given, { caller, until: performance.now() + FRESH_MS })
+    this.known.set(credential, { caller, until: performance.now() + FRESH_MS })
     return caller
   }
 
-  /** The caller of a browser that is signed in. Undefined for a session that has ended: the page offers a new one. */
-  private async session(given: string): Promise<Caller | undefined> {
-    const [, name, secret] = /^(.*)\.(.*)$/s.exec(given.slice(this.cookie.length)) ?? []
+  /** Loads the caller of a session cookie; undefined if it has ended: pages then offer to sign in. */
+  private async session(cookie: string): Promise<Caller | undefined> {
+    const [, name, secret] = /^(.*)\.(.*)$/s.exec(cookie.slice(this.cookie.length)) ?? []
     if (name === undefined) return undefined
     const session = await findSession(this.store, 'session', `${this.names.current(name)}.${secret}`)
     if (!session) return undefined
@@ -101,15 +105,15 @@ export class Authenticator {
     }
   }
 
-  /** Checks a username and an API key. Throws 401. */
+  /** Checks a username and an API key. Throws `unauthenticated`. */
   password(username: string, apiKey: string): Promise<Caller> {
     return this.check(`Basic ${Buffer.from(`${username}:${apiKey}`).toString('base64')}`)
   }
 
-  /** The user of credentials that are in the cache; undefined otherwise. */
+  /** Returns the username of cached credentials; undefined if they are not in the cache. */
   knownUser(headers: HttpRequest['headers']): string | undefined {
-    const given = this.credentialOf(headers)
-    return given === undefined ? undefined : this.known.get(given)?.caller.username
+    const credential = this.credentialOf(headers)
+    return credential === undefined ? undefined : this.known.get(credential)?.caller.username
   }
 
   /** Clears the cache of verified credentials. */
@@ -117,6 +121,7 @@ export class Authenticator {
     this.known = verifiedOnes()
   }
 
+  /** Loads the caller of an authorization header. Throws `unauthenticated`. */
   private async check(header: string): Promise<Caller> {
     const [, scheme, value] = /^(\w+)\s+(.+)$/.exec(header.trim()) ?? []
     const kind = scheme?.toLowerCase()
@@ -135,6 +140,7 @@ export class Authenticator {
     })
   }
 
+  /** Converts an API key to its caller. Throws `unauthenticated` for invalid keys and disabled users. */
   private async good(key: KeyRow | undefined): Promise<Caller> {
     if (!isValidKey(key)) {
       throw new Problem('unauthenticated', 'wrong username or API key', {

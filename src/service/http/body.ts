@@ -1,3 +1,4 @@
+/** Reads and checks request bodies: JSON, forms and uploads. */
 import { Readable } from 'node:stream'
 import { Problem } from '../../contract/errors.ts'
 import type { HttpRequest } from '../../contract/http.ts'
@@ -8,41 +9,42 @@ import { asBuffer, type Bytes, joinInTurns, parseMembersInTurns } from '../../js
 import { announcedBytes, SMALL_BYTES, tooSlow, unwatch, watch } from './arrival.ts'
 import { decodeHeaderText, readForm } from './parameters.ts'
 
-/** A request body, parsed as the operation defines. */
+/** A request body, parsed by the schema of its operation. */
 export interface Received {
   fields: Record<string, unknown>
   bytes: Bytes
   contentType: string
-  /** The filename of the part (multipart). */
+  /** Filename of the uploaded part of a multipart body. */
   fileName?: string
   /** Names of fields that the operation does not define. */
   ignored: string[]
-  /** The bytes of a JSON body, for comparing a retry with the first request. */
+  /** Bytes of a JSON or form body, to compare a retry with the first request. */
   json?: Buffer
 }
 
 const empty: Bytes = (async function* () {})()
 
-/** Whether the request body is empty, already in memory, or announced as small. */
+/** Returns whether the request body is empty, already in memory, or announced as small. */
 export function isSmall({ headers, body }: HttpRequest): boolean {
   if (body === null || body instanceof Uint8Array) return true
   return (announcedBytes(headers) ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES
 }
 
-/** Media type of the body, in lower case and without parameters; empty if there is none. */
+/** Returns the media type of the body, in lower case and without parameters; empty if there is none. */
 export function contentTypeOf({ headers }: HttpRequest): string {
   return (headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase()
 }
 
-/** Limits for reading a body. `take` is called with the size of each chunk. */
+/** Limits of reading a body. */
 export interface Reading {
   limits: Limits
+  /** Called with the size of each chunk that is held in memory. Throws if there is no room. */
   take: (bytes: number) => void
-  /** Whether other uploads wait for this one to finish. */
+  /** Returns whether other uploads wait for this one to finish. */
   pressed?: () => boolean
 }
 
-/** Whether the body is streamed to the handler. Otherwise it is read completely first. */
+/** Returns whether the body is streamed to the handler. Other bodies are read completely first. */
 export function streams(body: Body, contentType: string): boolean {
   return body.kind === 'bytes' && !(body.json && isJson(contentType))
 }
@@ -51,39 +53,39 @@ function isJson(contentType: string): boolean {
   return contentType === 'application/json' || contentType.endsWith('+json')
 }
 
-/** Reads the body of a request. An empty body counts as none. Throws 413 beyond the limit. */
+/** Reads the body of a request. An empty body counts as none. Throws `too_large` beyond the limit. */
 export async function receive(
   request: HttpRequest,
   body: Body,
-  { limits, take, pressed }: Reading,
+  { limits, take, pressed: hasWaiting }: Reading,
 ): Promise<Received> {
   const contentType = contentTypeOf(request)
-  const none = { fields: {}, bytes: empty, contentType, ignored: [] }
-  if (body.kind === 'none') return none
+  const emptyBody = { fields: {}, bytes: empty, contentType, ignored: [] }
+  if (body.kind === 'none') return emptyBody
   if (body.kind === 'bytes' && streams(body, contentType)) {
-    const bytes = limited(request, body.limit, limits, pressed)
+    const bytes = limited(request, body.limit, limits, hasWaiting)
     if (contentType === 'multipart/form-data') {
       if (!body.types.includes(contentType)) throw unsupported(contentType, body)
-      return { ...none, ...(await firstFile(request, bytes, limits)) }
+      return { ...emptyBody, ...(await firstFile(request, bytes, limits)) }
     }
     // Operations that accept octet-stream accept any media type: the format is detected from the bytes.
     const anyFile = body.types.includes('application/octet-stream')
     if (!anyFile && !body.types.includes(contentType)) throw unsupported(contentType, body)
-    return { ...none, bytes }
+    return { ...emptyBody, bytes }
   }
   const schema = body.kind === 'json' ? body.schema : body.json!
   const limit = body.kind === 'json' ? body.limit : 'json_body_bytes'
-  const form = body.kind === 'json' && body.form === true && contentType === FORM
-  const content = await contentOf(request, form ? 'small_body_bytes' : limit, limits, take)
-  if (form) return { ...none, ...(await formFields(content, schema, limits)), json: content }
+  const isForm = body.kind === 'json' && body.form === true && contentType === FORM
+  const content = await contentOf(request, isForm ? 'small_body_bytes' : limit, limits, take)
+  if (isForm) return { ...emptyBody, ...(await formFields(content, schema, limits)), json: content }
   if (!isJson(contentType) && content.length > 0) throw unsupported(contentType, body)
   if (content.length === 0) {
     await check(schema, {}, body.raw ?? [])
-    return { ...none, json: content }
+    return { ...emptyBody, json: content }
   }
   const { fields, ignored } = await fieldsOf(content, schema, body.raw ?? [], limits)
   await check(schema, fields, body.raw ?? [])
-  return { ...none, fields, ignored, json: content }
+  return { ...emptyBody, fields, ignored, json: content }
 }
 
 const FORM = 'application/x-www-form-urlencoded'
@@ -99,6 +101,7 @@ function unsupported(contentType: string, body: Body): Problem {
   )
 }
 
+/** Parses the fields of a form-encoded body. */
 async function formFields(
   content: Buffer,
   schema: ObjectSchema,
@@ -117,9 +120,10 @@ async function formFields(
   return { fields, ignored: unknownIn(schema, form.keys()) }
 }
 
-/** Maximum number of unknown fields named in a response. */
+/** Maximum number of unknown fields that a response lists. */
 const MAX_NAMED = 100
 
+/** Returns names that the schema does not define, up to `MAX_NAMED_FIELDS`. */
 function unknownIn(schema: ObjectSchema, names: Iterable<string>): string[] {
   const unknown = new Set<string>()
   for (const name of names) {
@@ -130,15 +134,12 @@ function unknownIn(schema: ObjectSchema, names: Iterable<string>): string[] {
   return [...unknown]
 }
 
-/**
- * Passes a body through and throws if it exceeds the size limit or arrives slower than the rate limit. Only
- * the time spent waiting for the client counts.
- */
+/** Passes a body through. Throws if it is too large or too slow; only waiting for the client counts. */
 async function* limited(
   request: HttpRequest,
   name: LimitName,
   limits: Limits,
-  pressed: () => boolean = () => false,
+  hasWaiting: () => boolean = () => false,
 ): AsyncGenerator<Uint8Array> {
   const limit = limits[name]
   const announced = Number(request.headers.get('content-length') ?? 0)
@@ -152,45 +153,46 @@ async function* limited(
   let size = 0
   let credit = 0
   const iterator = body[Symbol.asyncIterator]()
-  let late = false
+  let isTooLate = false
   try {
     for (;;) {
-      const began = performance.now()
+      const start = performance.now()
       const isLate = (): boolean => {
-        late = performance.now() - began > limits.slow_seconds * 1000 + credit
-        return late
+        isTooLate = performance.now() - start > limits.slow_seconds * 1000 + credit
+        return isTooLate
       }
       const { value, done } = await inTime(iterator.next(), isLate, limits)
-      // What arrived fast at first does not count for hours.
-      credit = Math.min(MAX_CREDIT_MS, credit - (performance.now() - began))
+      // A fast start buys at most MAX_CREDIT_MS of slowness.
+      credit = Math.min(MAX_CREDIT_MS, credit - (performance.now() - start))
       if (done) return
       size += value.length
-      const rate = limits.body_bytes_per_second * (pressed() ? PRESSED_FACTOR : 1)
+      const rate = limits.body_bytes_per_second * (hasWaiting() ? PRESSED_FACTOR : 1)
       credit += (value.length / rate) * 1000
       if (size > limit) throw tooLarge(size, name, limit)
       yield value
     }
   } finally {
-    // Release the stream, so that the rest can be discarded. Not for a slow client: that could block.
-    if (!late) await iterator.return?.()
+    // Release the stream, so that the rest can be discarded. For a slow client, this could block.
+    if (!isTooLate) await iterator.return?.()
   }
 }
 
-/** Time that a fast start gives a client that gets slow, in ms. */
+/** Maximum time that a fast client earns for becoming slow later, in ms. */
 const MAX_CREDIT_MS = 60_000
 
 /** Factor by which the minimum upload rate rises while other uploads wait. */
 const PRESSED_FACTOR = 64
 
-function inTime<T>(coming: Promise<T>, isLate: () => boolean, limits: Limits): Promise<T> {
+/** Resolves like `pending`. Rejects with `too_slow` as soon as `isLate` returns true. */
+function inTime<T>(pending: Promise<T>, isLate: () => boolean, limits: Limits): Promise<T> {
   return new Promise((resolve, reject) => {
-    const look = (): void => {
+    const checkLate = (): void => {
       if (!isLate()) return
-      unwatch(look)
+      unwatch(checkLate)
       reject(tooSlow(limits))
     }
-    watch(look)
-    coming.then(resolve, reject).finally(() => unwatch(look))
+    watch(checkLate)
+    pending.then(resolve, reject).finally(() => unwatch(checkLate))
   })
 }
 
@@ -218,14 +220,15 @@ async function contentOf(
   return asBuffer(body)
 }
 
+/** Reads a stream into one buffer. Calls `take` with the size of each chunk. */
 async function whole(bytes: Bytes, take: (bytes: number) => void): Promise<Buffer> {
-  const parts: Uint8Array[] = []
-  for await (const part of bytes) {
-    take(part.length)
-    parts.push(part)
+  const chunks: Uint8Array[] = []
+  for await (const chunk of bytes) {
+    take(chunk.length)
+    chunks.push(chunk)
   }
-  if (parts.length === 1) return asBuffer(parts[0])
-  return joinInTurns(parts)
+  if (chunks.length === 1) return asBuffer(chunks[0])
+  return joinInTurns(chunks)
 }
 
 /** Parses the fields of a JSON body. Unknown fields are skipped and returned in `ignored`. */
@@ -258,7 +261,7 @@ async function fieldsOf(
   }
 }
 
-/** Throws `invalid_request`, naming the field, if one is missing or has the wrong type. */
+/** Throws `invalid_request` with the name of a field that is missing or has the wrong type. */
 async function check(
   schema: ObjectSchema,
   fields: Record<string, unknown>,
@@ -268,20 +271,20 @@ async function check(
     if (fields[name] === undefined)
       throw new Problem('invalid_request', `${name}: is missing`, { field: name })
   }
-  const checked = Object.keys(fields).filter(
+  const names = Object.keys(fields).filter(
     (name) => !raw.includes(name) && Object.hasOwn(schema.properties, name),
   )
-  if (checked.length === 0) return
+  if (names.length === 0) return
   const { Check } = await import('typebox/schema')
-  for (const name of checked) {
+  for (const name of names) {
     const property = schema.properties[name]
     const value = fields[name]
-    if ([value].flat().some((one) => typeof one === 'string' && one.includes('\0'))) {
+    if ([value].flat().some((item) => typeof item === 'string' && item.includes('\0'))) {
       throw new Problem('invalid_request', `${name}: must not contain NUL characters`, { field: name })
     }
     // Reject integers beyond 2^53: parsing lost their precision.
-    const exact = typeof value !== 'number' || Number.isSafeInteger(value)
-    if (exact && Check(property as never, value)) continue
+    const isExact = typeof value !== 'number' || Number.isSafeInteger(value)
+    if (isExact && Check(property as never, value)) continue
     throw new Problem('invalid_request', `${name}: must be ${described(property)}`, {
       field: name,
       path: name,
@@ -289,6 +292,7 @@ async function check(
   }
 }
 
+/** Describes the values that a schema accepts, for error messages. */
 function described({ type, anyOf, enum: values, items, description }: Schema): string {
   if (items?.enum) return `an array of ${items.enum.join(', ')}`
   if (values) return `one of ${values.join(', ')}`
@@ -313,7 +317,7 @@ async function firstFile(
       file?.destroy(damagedForm(error))
       input.destroy()
     }
-    const tooMany = (): void =>
+    const failTooMany = (): void =>
       fail(
         new Problem(
           'invalid_request',
@@ -333,12 +337,12 @@ async function firstFile(
       })
       parser.on('file', (_field, stream, fileName) => {
         file = stream
-        // The connection may break when nobody reads the stream any more: ignore that error.
+        // The connection can break after the last read: ignore that error.
         stream.on('error', () => {})
         resolve({ bytes: filePart(stream), fileName: decodeHeaderText(fileName) })
       })
-      parser.on('fieldsLimit', tooMany)
-      parser.on('partsLimit', tooMany)
+      parser.on('fieldsLimit', failTooMany)
+      parser.on('partsLimit', failTooMany)
       parser.on('error', fail)
       parser.on('finish', () => reject(new Problem('invalid_request', 'the multipart body contains no file')))
       input.on('error', fail)
@@ -357,6 +361,7 @@ async function* filePart(file: Readable): AsyncGenerator<Uint8Array> {
   }
 }
 
+/** Converts an error of the multipart parser to `invalid_request`. */
 function damagedForm(error: unknown): Problem {
   if (error instanceof Problem) return error
   return new Problem('invalid_request', `the multipart body is damaged: ${(error as Error).message}`)

@@ -1,3 +1,4 @@
+/** State shared by all HTTP requests: admission, rate limits and the authenticated caller. */
 import type { HttpRequest } from '../../contract/http.ts'
 import { Work } from '../../json/index.ts'
 import type { Caller } from '../access/access.ts'
@@ -17,17 +18,17 @@ export interface LogLine {
   status: number
   ms: number
   user?: string
-  /** The client's own name, from its headers. */
+  /** Value of the header Plotly-Client-Platform. */
   client?: string
-  /** The IP address of the client. */
+  /** IP address of the client. */
   address?: string
-  /** The header User-Agent. */
+  /** Value of the header User-Agent. */
   agent?: string
-  /** The id of the trace that the request belongs to (traceparent). */
+  /** Trace id from the header traceparent. */
   trace?: string
-  /** Why the server could not do it, with status 503 and others above 500. */
+  /** Message of an expected error with status 500 or above, such as 503. */
   reason?: string
-  /** The stack of an error that nothing expects. */
+  /** Stack of an unexpected error. */
   error?: string
 }
 
@@ -36,17 +37,19 @@ export interface Desk {
   service: Service
   authenticator: Authenticator
   rates: Rates
-  /** Admission of ordinary requests. */
+  /** Queue of ordinary requests. */
   requests: Admission
-  /** Admission of streamed uploads. They take long and would otherwise block short requests. */
+  /** Queue of streamed uploads: they take long, and would block short requests. */
   uploads: Admission
+  /** Memory of bodies that are read completely. */
   bodies: ByteBudget
-  /** Admission and bytes of forms that anybody may send. They take nothing from the requests of users. */
+  /** Queue of forms that anybody can send: they must not take resources from users. */
   forms: Admission
+  /** Memory of these forms. */
   formBodies: ByteBudget
 }
 
-/** What a request may cost. */
+/** Creates the work budget of a request: by user, or the smaller one of anonymous callers. */
 export function workOf(
   { limits }: Pick<Service, 'limits'>,
   caller: Caller | undefined,
@@ -55,7 +58,7 @@ export function workOf(
   return new Work(limits, caller ? 'user' : 'anonymous', gone)
 }
 
-/** The desk of a service, with admission by its limits. */
+/** Creates the state of all HTTP requests, with queues and budgets by the limits of the service. */
 export function deskOf(service: Service, authenticator: Authenticator): Desk {
   const { limits } = service
   return {
@@ -92,8 +95,8 @@ export function deskOf(service: Service, authenticator: Authenticator): Desk {
 }
 
 /**
- * Authenticates the request and counts it for rate limiting: by username, or by IP address for anonymous
- * requests and wrong credentials.
+ * Authenticates the request, and counts it for rate limiting: by username; by IP address for anonymous
+ * requests and wrong credentials. Throws `unauthenticated` and `rate_limited`.
  */
 export async function callerOf(
   { authenticator, rates }: Desk,
@@ -109,8 +112,8 @@ export async function callerOf(
 }
 
 /**
- * The rate-limit key of an IP address. `@` keeps it apart from usernames. Of IPv6 it is the network (/64): a client has
- * all addresses in it.
+ * Returns the rate-limit key of the client's IP address. `@` distinguishes it from usernames. For IPv6, it is
+ * the /64 network: one client can use all addresses in it.
  */
 export function addressOf({ address = '' }: Pick<HttpRequest, 'address'>): string {
   if (!address.includes(':') || address.includes('.')) return `@${address}`
@@ -125,24 +128,25 @@ export function addressOf({ address = '' }: Pick<HttpRequest, 'address'>): strin
 }
 
 /**
- * The service for requests on files of `owner`, which may use only part of the database connections. `actor`: who makes
- * the changes of a request that makes some.
+ * Returns a service for files of `owner`, whose store uses only part of the database connections. `actor` is
+ * recorded in the audit log.
  */
 export function serviceFor(service: Service, owner: string, actor?: Actor): Service {
-  const lane = service.store.for(owner)
-  const store = actor ? lane.by(actor) : lane
+  const ownerStore = service.store.for(owner)
+  const store = actor ? ownerStore.by(actor) : ownerStore
   return store === service.store ? service : { ...service, store }
 }
 
-/** Whether the client has sent the entity tag of what it would get. */
+/** Returns whether `If-None-Match` contains this entity tag. */
 export function isUnchanged({ headers }: HttpRequest, etag: string | undefined): boolean {
-  const seen = etag === undefined ? undefined : headers.get('if-none-match')
-  return Boolean(seen && (seen === '*' || matchesEtag(seen, etag!)))
+  const sentTags = etag === undefined ? undefined : headers.get('if-none-match')
+  return Boolean(sentTags && (sentTags === '*' || matchesEtag(sentTags, etag!)))
 }
 
-/** A response, or the rest of the work on it, which is done outside of the queue. */
+/** A response, or a function that completes it outside of the queue. */
 export type Outcome<T> = T | (() => Promise<T>)
 
+/** Completes an outcome. */
 export function finish<T extends object>(outcome: Outcome<T>): T | Promise<T> {
   return typeof outcome === 'function' ? (outcome as () => Promise<T>)() : outcome
 }

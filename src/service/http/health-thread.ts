@@ -1,12 +1,13 @@
-/** `/healthz` on a port and a thread of its own: it answers at once, however many requests the server has. */
+/** Serves `/healthz` on a separate port and thread, so that it responds at once under any load. */
 import type { Worker } from 'node:worker_threads'
 import { Problem } from '../../contract/errors.ts'
 
-/** How often the event loop of the server shows that it runs, and for how long it may not, in ms. */
+/** Interval at which the event loop of the server reports that it runs, in ms. */
 const BEAT_MS = 100
+/** Maximum time without such a report, in ms. After it, the server counts as stuck. */
 const MAX_SILENCE_MS = 10_000
 
-/** What the thread does. It has no modules of its own, so that it starts in a few milliseconds. */
+/** Source of the thread. It imports no modules of Gridline, so that it starts in a few milliseconds. */
 const THREAD = `
 const { parentPort, workerData: { beat, host, port, silence } } = require('node:worker_threads')
 const last = new Float64Array(beat)
@@ -25,12 +26,14 @@ interface HealthThread {
   close(): Promise<void>
 }
 
-/** Starts the thread. It answers 503 if the event loop of this process is stuck for 10 s. Throws `failed` if it cannot listen. */
+/**
+ * Starts the thread. It responds 503 if the event loop of this process is stuck for 10 s. Throws `failed`.
+ */
 export async function startHealthThread(host: string, port: number): Promise<HealthThread> {
   const { Worker } = process.getBuiltinModule('node:worker_threads')
-  const last = new Float64Array(new SharedArrayBuffer(8))
+  const lastBeat = new Float64Array(new SharedArrayBuffer(8))
   const beat = (): void => {
-    last[0] = Date.now()
+    lastBeat[0] = Date.now()
   }
   beat()
   const timer = setInterval(beat, BEAT_MS).unref()
@@ -38,17 +41,17 @@ export async function startHealthThread(host: string, port: number): Promise<Hea
     eval: true,
     env: {},
     execArgv: [],
-    workerData: { beat: last.buffer, host, port, silence: MAX_SILENCE_MS },
+    workerData: { beat: lastBeat.buffer, host, port, silence: MAX_SILENCE_MS },
   })
   const close = async (): Promise<void> => {
     clearInterval(timer)
     await worker.terminate()
   }
-  const answer = await firstMessage(worker)
+  const message = await firstMessage(worker)
   worker.unref()
-  if (answer.port !== undefined) return { port: answer.port, close }
+  if (message.port !== undefined) return { port: message.port, close }
   await close()
-  throw new Problem('failed', `cannot listen on ${host}:${port}: ${answer.code}`, {
+  throw new Problem('failed', `cannot listen on ${host}:${port}: ${message.code}`, {
     hint: 'Use another --health-port.',
   })
 }

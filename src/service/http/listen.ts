@@ -1,3 +1,4 @@
+/** Node HTTP server: receives requests, delays refusals under overload, and disconnects slow clients. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http'
 import { type AddressInfo, isIP, type Socket } from 'node:net'
@@ -11,44 +12,43 @@ import { announcedBytes, SMALL_BYTES, whenArrived } from './arrival.ts'
 /** The service behind the HTTP listener. */
 export interface Served {
   handle(request: HttpRequest): Promise<HttpResponse>
-  /** Whether a request would be refused now because too many wait. */
+  /** Returns whether the queue is full for the client of a request. */
   refuses(request: Pick<HttpRequest, 'headers' | 'address'>): boolean
 }
 
 export interface Listening {
-  /** The actual port, also if port 0 was requested. */
+  /** Actual port, also if port 0 was requested. */
   port: number
   /**
-   * Stops: each answer closes its connection, and when all are closed, or have been silent for a moment, no new ones are
-   * accepted. Resolves when all requests are answered. After `grace` ms, those that are still sending their bodies are
-   * cut off; what has arrived is answered.
+   * Stops the server, and resolves when all responses are sent. Each response closes its connection. After
+   * `grace` ms, clients that still send a body are disconnected.
    */
   stop(grace?: number): Promise<void>
 }
 
-/** How long connections that are kept alive have for another request, so that they end with an answer, in ms. */
+/** Maximum wait for a last request on idle connections, so that they end with a response, in ms. */
 const LINGER_MS = 1_000
-/** How long requests whose bodies have arrived have to be answered, in ms. */
+/** Maximum time after `grace` for responses to complete requests, in ms. */
 const ANSWER_MS = 30_000
 
 /** Idle timeout of a connection, in ms. */
 const SILENCE_MS = 120_000
-/** Time for all headers of a request to arrive, in ms. */
-/** Bytes of all headers of a request: checks are in one. */
+/** Maximum size of all headers of a request. One of them contains the checks of an upload. */
 const HEADER_BYTES = 64 * 1024
+/** Timeout for all headers of a request, in ms. */
 const HEADERS_MS = 20_000
-/** How often connections are checked for timeouts, in ms. */
+/** Interval of checks for timed-out connections, in ms. */
 const CHECK_EVERY_MS = 5_000
 
 export interface ListenOptions {
   host: string
   port: number
   limits: Limits
-  /** Number of proxies in front of the server, which name the client in X-Forwarded-For. Default: none. */
+  /** Number of proxies that add to X-Forwarded-For in front of the server. Default: 0. */
   proxies?: number
 }
 
-/** Starts Node's HTTP server. While `current` returns undefined (no service yet), requests are refused. */
+/** Starts the HTTP server. Refuses requests while `current` returns undefined (the service is not ready). */
 export function listen(
   current: () => Served | undefined,
   { host, port, limits, proxies = 0 }: ListenOptions,
@@ -75,26 +75,26 @@ export function listen(
         const incoming = incomingOf(request, response, proxies)
         if (!service || (!isHealth(request.url) && service.refuses(incoming))) refusals.add(request, response)
         else
-          withBody(incoming, request, limits, (whole) => {
-            answer(service, whole, request, response, limits, streams).catch(() => response.destroy())
+          withBody(incoming, request, limits, (complete) => {
+            answer(service, complete, request, response, limits, streams).catch(() => response.destroy())
           })
       }
-      // Health checks do not wait for others.
+      // Health checks do not wait for other requests.
       if (isHealth(request.url)) begin()
       else inbox.add(begin)
     },
   )
   server.timeout = SILENCE_MS
-  const open = new Set<Socket>()
+  const openSockets = new Set<Socket>()
   server.prependListener('connection', (socket: Socket) => {
-    if (open.size >= limits.connections) {
+    if (openSockets.size >= limits.connections) {
       // Idle connections make room for new ones.
       server.closeIdleConnections()
       socket.destroy()
       return
     }
-    open.add(socket)
-    socket.once('close', () => open.delete(socket))
+    openSockets.add(socket)
+    socket.once('close', () => openSockets.delete(socket))
   })
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -105,10 +105,10 @@ export function listen(
         ['ENOTFOUND', 'this machine has no such address'],
       ])
       const reason = reasons.get(error.code ?? '')
-      const at = `${host}:${port}`
+      const address = `${host}:${port}`
       reject(
         reason
-          ? new Problem('failed', `cannot listen on ${at}: ${reason}`, {
+          ? new Problem('failed', `cannot listen on ${address}: ${reason}`, {
               hint: 'Use another --port or --host.',
             })
           : error,
@@ -123,21 +123,25 @@ export function listen(
         async stop(grace = 10_000) {
           isStopping = true
           for (const response of running.keys()) response.shouldKeepAlive = false
-          // Streams of events never end on their own.
+          // Event streams do not end by themselves.
           for (const stream of streams) stream.destroy()
-          const until = performance.now() + Math.min(grace, LINGER_MS)
-          while (open.size > 0 && performance.now() < until) await new Promise((next) => setTimeout(next, 10))
+          const deadline = performance.now() + Math.min(grace, LINGER_MS)
+          while (openSockets.size > 0 && performance.now() < deadline)
+            await new Promise((wake) => setTimeout(wake, 10))
           await new Promise<void>((done) => {
-            const cut = setTimeout(() => {
+            const cutTimer = setTimeout(() => {
               for (const [response, request] of running) if (!request.complete) response.destroy()
             }, grace)
-            const end = setTimeout(() => server.closeAllConnections(), grace === 0 ? 0 : grace + ANSWER_MS)
+            const endTimer = setTimeout(
+              () => server.closeAllConnections(),
+              grace === 0 ? 0 : grace + ANSWER_MS,
+            )
             acceptors.close()
             server.close()
             server.closeIdleConnections()
-            whenEmpty(open, () => {
-              clearTimeout(cut)
-              clearTimeout(end)
+            whenEmpty(openSockets, () => {
+              clearTimeout(cutTimer)
+              clearTimeout(endTimer)
               done()
             })
           })
@@ -147,11 +151,11 @@ export function listen(
   })
 }
 
-/** Requests that have arrived. Those of hundreds of clients at once begin over several turns of the event loop. */
+/** Requests that have arrived. Bursts are started over several turns of the event loop. */
 class Inbox {
   private readonly waiting: (() => void)[] = []
 
-  /** Begins a request now, or after those that wait. */
+  /** Starts a request now, or after those that wait. */
   add(begin: () => void): void {
     if (this.waiting.length === 0 && !turnIsLong()) begin()
     else if (this.waiting.push(begin) === 1) setImmediate(() => this.next())
@@ -165,14 +169,14 @@ class Inbox {
   }
 }
 
-/** Calls `then` once all connections of a set have closed. */
-function whenEmpty(open: ReadonlySet<Socket>, then: () => void): void {
-  const [one] = open
-  if (one) one.once('close', () => whenEmpty(open, then))
+/** Calls `then` when all connections of a set have closed. */
+function whenEmpty(sockets: ReadonlySet<Socket>, then: () => void): void {
+  const [socket] = sockets
+  if (socket) socket.once('close', () => whenEmpty(sockets, then))
   else then()
 }
 
-/** Whether a URL is a health endpoint, which is answered at any load. */
+/** Returns whether a URL is a health or metrics endpoint: these are never refused. */
 function isHealth(url: string | undefined): boolean {
   return url === '/healthz' || url === '/readyz' || url === '/metrics'
 }
@@ -187,17 +191,16 @@ const BUSY_HEADERS = {
   'content-length': String(Buffer.byteLength(BUSY)),
 }
 
-/** Minimum delay of a refusal, in ms: a refused client would send its next request at once. */
+/** Minimum delay of a refusal, in ms: a client that is refused at once repeats its request at once. */
 const REFUSAL_DELAY_MS = 1000
-/** Refusals sent per ms at most. The delay grows with the queue, so that refusals use little CPU time. */
+/** Maximum rate of refusals. The delay grows with the queue, so that refusals use little CPU time. */
 const REFUSALS_PER_MS = 0.5
+/** Maximum delay of a refusal, in ms. */
 const MAX_DELAY_MS = 5000
+/** Interval at which due refusals are sent, in ms. */
 const REFUSAL_CHECK_MS = 50
 
-/**
- * Refuses requests cheaply and after a delay. Under overload, refusals would otherwise use the CPU time that
- * accepted requests need.
- */
+/** Refuses requests after a delay, so that refusals leave the CPU to accepted requests under overload. */
 class Refusals {
   private waiting: { request: IncomingMessage; response: ServerResponse; at: number }[] = []
   private timer: NodeJS.Timeout | undefined
@@ -211,7 +214,7 @@ class Refusals {
   private answerDue(): void {
     const now = performance.now()
     let count = 0
-    // If this turn of the event loop gets long, the rest waits for the next check.
+    // In a long turn of the event loop, leave the rest for the next check.
     while (count < this.waiting.length && this.waiting[count].at <= now && (count % 50 > 0 || !turnIsLong()))
       refuse(this.waiting[count++])
     this.waiting.splice(0, count)
@@ -221,6 +224,7 @@ class Refusals {
   }
 }
 
+/** Responds 503, unless the client has disconnected. */
 function refuse({ request, response }: { request: IncomingMessage; response: ServerResponse }): void {
   if (response.destroyed) return
   response.writeHead(503, BUSY_HEADERS)
@@ -228,10 +232,10 @@ function refuse({ request, response }: { request: IncomingMessage; response: Ser
   if (!request.complete) discard(request)
 }
 
-/** How long the rest of an unread body is discarded, in ms, so that the client can read the response. */
+/** Maximum time for which an unread body is discarded, in ms, so that the client can read the response. */
 const DISCARD_MS = 30_000
 
-/** Converts a Node request, without its body. */
+/** Converts a Node request, except for its body. */
 function incomingOf(request: IncomingMessage, response: ServerResponse, proxies: number): HttpRequest {
   const { headers } = request
   return {
@@ -251,17 +255,17 @@ function incomingOf(request: IncomingMessage, response: ServerResponse, proxies:
 }
 
 /**
- * The address of the client. Each proxy adds the address it was asked from at the end of X-Forwarded-For; entries
- * before those of our own proxies are the client's claim.
+ * Returns the IP address of the client. Each proxy appends the address of its client to X-Forwarded-For;
+ * entries before those of the configured proxies can be forged.
  */
 function clientOf({ headers, socket }: IncomingMessage, proxies: number): string | undefined {
   if (proxies === 0) return socket.remoteAddress
-  const given = headers['x-forwarded-for']
-  const entries = (Array.isArray(given) ? given.join(',') : (given ?? '')).split(',')
+  const header = headers['x-forwarded-for']
+  const entries = (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',')
   return ipOf(entries.at(-proxies)?.trim() ?? '') ?? socket.remoteAddress
 }
 
-/** The IP address of an entry, which may have a port; undefined for any other text. */
+/** Returns the IP address of an entry of X-Forwarded-For, without a port; undefined if it is none. */
 function ipOf(entry: string): string | undefined {
   const [, bracketed] = /^\[([^\]]{2,45})\](?::\d{1,5})?$/.exec(entry) ?? []
   const [, withPort] = /^([\d.]{7,15}):\d{1,5}$/.exec(entry) ?? []
@@ -269,7 +273,7 @@ function ipOf(entry: string): string | undefined {
   return isIP(address) === 0 ? undefined : address
 }
 
-/** Adds the body to a request: a small one once it has arrived completely, a large one as a stream. */
+/** Calls `then` with the request and its body: small ones when complete, large ones as a stream. */
 function withBody(
   incoming: HttpRequest,
   request: IncomingMessage,
@@ -279,7 +283,7 @@ function withBody(
   const announced = announcedBytes(incoming.headers)
   if (announced === 0) then(incoming)
   else if (announced === undefined || announced > SMALL_BYTES) {
-    // A handler that stops reading must not destroy the connection: the response could not be sent.
+    // If the handler stops reading, the connection must stay open for the response.
     incoming.body = request.iterator({ destroyOnReturn: false })
     then(incoming)
   } else
@@ -289,6 +293,7 @@ function withBody(
     })
 }
 
+/** Handles a request and sends the response. */
 async function answer(
   service: Served,
   incoming: HttpRequest,
@@ -299,90 +304,93 @@ async function answer(
 ): Promise<void> {
   const reply = await service.handle(incoming)
   const { status, body, hangUp, cookies } = reply
-  const named: OutgoingHttpHeaders = reply.headers
-  if (cookies.length > 0) named['set-cookie'] = cookies
+  const headers: OutgoingHttpHeaders = reply.headers
+  if (cookies.length > 0) headers['set-cookie'] = cookies
   if (response.destroyed) {
     if (body !== null && typeof body !== 'string') await body[Symbol.asyncIterator]().return?.()
     return
   }
   if (hangUp) {
     // Read nothing more from this client.
-    named.connection = 'close'
+    headers.connection = 'close'
     response.on('finish', () => request.destroy())
   } else if (!request.complete) discard(request)
   if (body === null || typeof body === 'string') {
-    if (body !== null) named['content-length'] = String(Buffer.byteLength(body))
-    response.writeHead(status, named)
+    if (body !== null) headers['content-length'] = String(Buffer.byteLength(body))
+    response.writeHead(status, headers)
     if (hangUp || request.complete || response.shouldKeepAlive) response.end(body ?? undefined)
     else {
-      // The connection closes after the response: wait until the client has sent its whole request.
+      // This response closes the connection: wait until the client has sent its whole request.
       response.write(body ?? '')
       await arrived(request)
       response.end()
     }
     return
   }
-  response.writeHead(status, named)
-  if (named['content-type'] === 'text/event-stream') {
+  response.writeHead(status, headers)
+  if (headers['content-type'] === 'text/event-stream') {
     streams.add(response)
     response.once('close', () => streams.delete(response))
   }
   try {
     await send(body, response, limits)
   } catch {
-    // Reset the connection, so that clients that take its end for the end of the body see an error.
+    // Reset the connection: some clients take a normal close for the end of the body.
     response.socket?.resetAndDestroy()
     return
   }
   response.end()
 }
 
-/** The URL of a request with path and query. The host that the client names is ignored. */
+/**
+ * Returns the URL of a request, with path and query on `localhost`: the host sent by the client is ignored.
+ */
 function urlOf({ url = '/' }: IncomingMessage): string {
-  const own = 'http://localhost'
-  if (url.startsWith('/')) return own + url
-  if (!URL.canParse(url)) return `${own}/`
+  const base = 'http://localhost'
+  if (url.startsWith('/')) return base + url
+  if (!URL.canParse(url)) return `${base}/`
   const { pathname, search } = new URL(url)
-  return own + pathname + search
+  return base + pathname + search
 }
 
-/** Seconds that a fast start gives a client that gets slow. */
+/** Maximum time that a fast client earns for becoming slow later, in seconds. */
 const MAX_CREDIT = 60
 
-/** Streams a body. Disconnects clients below the rate limit; only time spent waiting for them counts. */
+/** Streams a body. Disconnects clients below the rate limit; only waiting for the client counts. */
 async function send(
   body: AsyncIterable<Uint8Array>,
   response: ServerResponse,
   limits: Limits,
 ): Promise<void> {
-  const gone = once(response, 'close')
-  gone.catch(() => {})
-  // Time that the client may still use, in ms. What it took fast at first does not count for hours.
-  const most = (limits.slow_seconds + MAX_CREDIT) * 1000
+  const closed = once(response, 'close')
+  closed.catch(() => {})
+  // Time left to the client, in ms. It is capped, so that a fast start does not buy hours.
+  const maxCredit = (limits.slow_seconds + MAX_CREDIT) * 1000
   let credit = limits.slow_seconds * 1000
   for await (const chunk of body) {
     credit = Math.min(
-      most + (chunk.length / limits.body_bytes_per_second) * 1000,
+      maxCredit + (chunk.length / limits.body_bytes_per_second) * 1000,
       credit + (chunk.length / limits.body_bytes_per_second) * 1000,
     )
     if (!response.write(chunk)) {
-      const began = performance.now()
+      const start = performance.now()
       const timer = setTimeout(() => response.destroy(), credit)
-      await Promise.race([once(response, 'drain'), gone]).finally(() => clearTimeout(timer))
-      credit -= performance.now() - began
+      await Promise.race([once(response, 'drain'), closed]).finally(() => clearTimeout(timer))
+      credit -= performance.now() - start
     }
     if (response.destroyed) return
-    // Streams take turns, so that new requests and health checks are answered between them.
+    // Yield, so that new requests and health checks are handled between chunks.
     await breathe()
   }
 }
 
+/** Reads and drops the rest of a body. */
 function discard(request: IncomingMessage): void {
   const timer = setTimeout(() => request.destroy(), DISCARD_MS).unref()
   for (const end of ['end', 'close'] as const) request.once(end, () => clearTimeout(timer))
   request.on('error', () => {})
-  // A handler may have given up while waiting for a chunk. Its `readable` listener would keep the rest of
-  // the body from being discarded, and so block the next request on the connection.
+  // A handler that stopped waiting for a chunk leaves a `readable` listener. It would keep the body from
+  // being discarded, and so block the next request on the connection.
   request.removeAllListeners('readable')
   request.on('data', () => {})
   request.resume()

@@ -1,9 +1,10 @@
+/** Converts responses of the service to web responses. */
 import type { Bytes, HttpResponse } from '../../contract/http.ts'
 
-/** Converts to a web `Response`. */
+/** Converts a response to a web `Response`. */
 export function toResponse({ status, headers, body, cookies }: HttpResponse): Response {
-  const plain = body === null || typeof body === 'string'
-  const response = new Response(plain ? body : streamOf(body), { status, headers })
+  const isComplete = body === null || typeof body === 'string'
+  const response = new Response(isComplete ? body : streamOf(body), { status, headers })
   for (const cookie of cookies) response.headers.append('set-cookie', cookie)
   return response
 }

@@ -1,9 +1,10 @@
+/** Converts query parameters, headers and form fields to the types of their schemas. */
 import { Problem } from '../../contract/errors.ts'
 import { prefixed, prefixes } from '../../contract/headers.ts'
 import type { HttpRequest } from '../../contract/http.ts'
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
 
-/** Converts query parameters to the types of their schema. Throws `invalid_request` with the name. */
+/** Converts query parameters by their schema. Throws `invalid_request` with the name of the parameter. */
 export function readQuery(
   { properties, required }: ObjectSchema,
   query: URLSearchParams,
@@ -17,14 +18,14 @@ export function readQuery(
       continue
     }
     if (schema.type === 'array') values[name] = texts.map((text) => convert(name, schema.items ?? {}, text))
-    // An optional number that is empty counts as absent; a required one does not.
+    // An empty optional number counts as absent.
     else if (texts[0] !== '' || schema.type === 'string' || required.includes(name))
       values[name] = convert(name, schema, texts[0])
   }
   return values
 }
 
-/** Reads the service's own headers, under any prefix. */
+/** Reads headers with a prefix of the service, such as `Gridline-`. */
 export function readHeaders(
   schemas: Record<string, Schema> | undefined,
   headers: HttpRequest['headers'],
@@ -39,14 +40,14 @@ export function readHeaders(
   return values
 }
 
-/** Whether any header may be one of the service's own: most requests have none. */
+/** Returns whether any header has a prefix of the service: most requests have none. */
 function hasOwn(headers: HttpRequest['headers']): boolean {
   if (!headers.keys) return true
   for (const name of headers.keys()) if (prefixes.some((prefix) => name.startsWith(prefix))) return true
   return false
 }
 
-/** Decodes a header value: Node reads it as Latin-1, but clients send UTF-8. */
+/** Decodes a header value as UTF-8, which clients send; Node reads Latin-1. Returns other text unchanged. */
 export function decodeHeaderText(text: string): string {
   if (!/[\u0080-\u00ff]/.test(text)) return text
   const bytes = Buffer.from(text, 'latin1')
@@ -54,36 +55,37 @@ export function decodeHeaderText(text: string): string {
   return decoded.includes('\ufffd') ? text : decoded
 }
 
-/** Reads a boolean in any case: Python clients send `True` and `False`. */
+/** Parses a boolean in any case: Python clients send `True` and `False`. Undefined for other text. */
 function readBoolean(text: string): boolean | undefined {
   const word = text.trim().toLowerCase()
   if (word === 'true' || word === '1') return true
   return word === 'false' || word === '0' ? false : undefined
 }
 
-function convert(name: string, shape: Schema, text: string): unknown {
-  const refuse = (what: string): Problem =>
-    new Problem('invalid_request', `${name}: must be ${what}`, { field: name })
+/** Converts a text to the type of its schema. Throws `invalid_request` with `name`. */
+function convert(name: string, schema: Schema, text: string): unknown {
+  const wrongValue = (expected: string): Problem =>
+    new Problem('invalid_request', `${name}: must be ${expected}`, { field: name })
   // PostgreSQL cannot store NUL characters in text.
-  if (text.includes('\0')) throw refuse('text without NUL characters')
-  if (shape.enum) {
-    if (shape.enum.includes(text)) return text
-    throw refuse(`one of ${shape.enum.join(', ')}`)
+  if (text.includes('\0')) throw wrongValue('text without NUL characters')
+  if (schema.enum) {
+    if (schema.enum.includes(text)) return text
+    throw wrongValue(`one of ${schema.enum.join(', ')}`)
   }
-  if (shape.type === 'integer') {
+  if (schema.type === 'integer') {
     const value = /^[+-]?\d{1,15}$/.test(text.trim()) ? Number(text) : Number.NaN
-    if (Number.isNaN(value)) throw refuse('an integer')
-    if (shape.minimum !== undefined && value < shape.minimum) throw refuse(`${shape.minimum} or more`)
+    if (Number.isNaN(value)) throw wrongValue('an integer')
+    if (schema.minimum !== undefined && value < schema.minimum) throw wrongValue(`${schema.minimum} or more`)
     return value
   }
-  if (shape.type === 'number') {
+  if (schema.type === 'number') {
     const value = text.trim() === '' ? Number.NaN : Number(text)
-    if (!Number.isFinite(value)) throw refuse('a number')
+    if (!Number.isFinite(value)) throw wrongValue('a number')
     return value
   }
-  if (shape.type === 'boolean') {
+  if (schema.type === 'boolean') {
     const value = readBoolean(text)
-    if (value === undefined) throw refuse('true or false')
+    if (value === undefined) throw wrongValue('true or false')
     return value
   }
   return text

@@ -1,3 +1,4 @@
+/** Performs operations: parses the request, waits in the queue, calls the handler and redacts the result. */
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, parseFid } from '../../contract/fid.ts'
 import {
@@ -29,219 +30,241 @@ import { mayRead, withoutContent, withoutNames } from './redact.ts'
 import type { OperationRequest } from './route.ts'
 import { PAGE_HEADERS } from './web/pages.ts'
 
-/** A request whose path, query and headers were checked: what all later stages work with. */
+/** A request whose path, query and headers are checked. */
 interface Asked extends OperationRequest {
-  /** The service with the connections that requests on this owner's files may use. */
+  /** Service whose store limits the database connections of this owner. */
   service: Service
   caller: Caller | undefined
-  /** The user or address that the request counts for. */
+  /** Username or address for limits. */
   user: string
-  /** It only reads. */
+  /** True if the request changes nothing. */
   isSafe: boolean
   /** Its changes are rolled back. */
   isDry: boolean
   fid: Fid
   shareKey: string | undefined
   version: string | undefined
-  /** The other path parameters: a user, a team or a key. */
+  /** Path parameters other than the fid: a user, a team or a key. */
   others: string[]
   search: URLSearchParams
   fields: { query: object; headers: object }
-  /** The idempotency key. */
+  /** Idempotency key; undefined without one. */
   key: string | undefined
   message: string | undefined
 }
 
-/** Performs an operation: parse → admit → handle → redact → respond. */
+/** Performs an operation. */
 export async function perform(
-  desk: Desk,
+  context: Desk,
   caller: Caller | undefined,
-  given: OperationRequest,
+  operationRequest: OperationRequest,
 ): Promise<HttpResponse> {
-  const asked = parse(desk, caller, given)
-  return finish(await admit(desk, asked))
+  const checked = parse(context, caller, operationRequest)
+  return finish(await admit(context, checked))
 }
 
-/** Checks what can be checked without the store and the body. */
-function parse(desk: Desk, caller: Caller | undefined, given: OperationRequest): Asked {
-  const { operation, name, filetype, parameters, request, query } = given
+/** Parses path, query and headers, and checks them without reading the store or the body. */
+function parse(context: Desk, caller: Caller | undefined, operationRequest: OperationRequest): Asked {
+  const { operation, name, filetype, parameters, request, query } = operationRequest
   const isSafe = operation.method === 'GET' || operation.agents === 'reads'
   checkScope(caller, isSafe ? 'read' : 'write')
   if ((operation.access === 'caller' || operation.account) && !caller)
     throw new Problem('unauthenticated', 'this requires an account')
-  // A copy reveals the content of the original: it requires the read scope too.
+  // A copy reveals the content of the original, so it requires the read scope too.
   if (name === 'files.copy') checkScope(caller, 'read')
   if (operation.access === 'operator') checkOperator(caller)
   const { fid: fidText, ...rest } = parameters
   const fid = fidText === undefined ? NO_FILE : parseFid(fidText)
   if (!fid) throw notFound(filetype)
-  const others = Object.values(rest)
-  if (others.some((text) => text.includes('\0'))) throw notFound()
+  const pathValues = Object.values(rest)
+  if (pathValues.some((text) => text.includes('\0'))) throw notFound()
   const search = new URLSearchParams(query)
   const message = isSafe ? undefined : messageIn(request.headers)
   const isDry = !isSafe && isDryRun(request.headers, operation)
   return {
-    ...given,
+    ...operationRequest,
     service: serviceFor(
-      desk.service,
+      context.service,
       fidText === undefined ? (caller?.username ?? '') : fid.owner,
       isSafe
         ? undefined
-        : { user: caller?.username ?? null, request_id: given.requestId, address: request.address, message },
+        : {
+            user: caller?.username ?? null,
+            request_id: operationRequest.requestId,
+            address: request.address,
+            message,
+          },
     ),
     caller,
     user: caller?.username ?? addressOf(request),
     isSafe,
     isDry,
     fid,
-    // A share key permits reading, and changes that require only read access: copying.
+    // A share key permits reading, and operations that require only read access, such as copying.
     shareKey: isSafe || operation.access === 'read' ? (search.get('share_key') ?? undefined) : undefined,
     version: versionIn(operation, search),
-    others,
+    others: pathValues,
     search,
     fields: {
       query: operation.query ? readQuery(operation.query, search) : {},
       headers: readHeaders(operation.headers, request.headers),
     },
-    key: isSafe || isDry || operation.repeatable ? undefined : idempotencyKey(request.headers, desk.service),
+    key:
+      isSafe || isDry || operation.repeatable ? undefined : idempotencyKey(request.headers, context.service),
     message,
   }
 }
 
-/** The version that is asked for. Throws where an operation is on the present one only. */
+/** Returns the requested version. Throws `invalid_request` if the operation works on the current one only. */
 function versionIn(operation: Operation, search: URLSearchParams): string | undefined {
   const version = search.get('version') ?? undefined
   if (version === undefined || version === '' || operation.ofVersions) return version || undefined
   if (!operation.path.includes(':fid') || operation.query?.properties.version) return undefined
-  throw new Problem('invalid_request', 'version: this is possible with the present version only', {
+  throw new Problem('invalid_request', 'version: this operation requires the current version', {
     field: 'version',
   })
 }
 
-/** Waits for a place among the running requests, and receives the body: small ones in turn, large ones before it. */
-async function admit(desk: Desk, asked: Asked): Promise<Outcome<HttpResponse>> {
-  const { operation, request, service, user } = asked
-  const { requests, uploads, bodies } = desk
+/** Waits in the queue and receives the body: small ones in their slot, large ones before it. */
+async function admit(context: Desk, checked: Asked): Promise<Outcome<HttpResponse>> {
+  const { operation, request, service, user } = checked
+  const { requests: requestQueue, uploads: uploadQueue, bodies: bodyBudget } = context
   const read = (reading: Omit<Reading, 'limits'>): Promise<Received> =>
     receive(request, operation.body, { limits: service.limits, ...reading })
-  const work = (received: Received): Promise<Outcome<HttpResponse>> => handle(asked, received)
-  if (asked.isUnlimited) return work(await receive(request, { kind: 'none' }, unread(service)))
-  // A small body has already arrived: it is read when the request runs.
+  const handleBody = (received: Received): Promise<Outcome<HttpResponse>> => handle(checked, received)
+  if (checked.isUnlimited) return handleBody(await receive(request, { kind: 'none' }, unread(service)))
+  // A small body has already arrived: read it when the request runs.
   if (operation.body.kind === 'none' || isSmall(request))
-    return bodies.hold(user, async (take) =>
-      finish(await requests.run(user, async () => work(await read({ take })), request.gone)),
+    return bodyBudget.hold(user, async (take) =>
+      finish(await requestQueue.run(user, async () => handleBody(await read({ take })), request.gone)),
     )
-  // Check that the file exists and may be changed before reading the body.
-  await requests.run(user, () => decide(asked), request.gone)
+  // Check that the file exists and that the caller may change it before reading the body.
+  await requestQueue.run(user, () => decide(checked), request.gone)
   if (streams(operation.body, contentTypeOf(request))) {
-    const pressed = (): boolean => uploads.load.waiting > 0
-    return uploads.run(user, async () => work(await read({ take: () => {}, pressed })), request.gone)
+    const hasWaiting = (): boolean => uploadQueue.load.waiting > 0
+    return uploadQueue.run(
+      user,
+      async () => handleBody(await read({ take: () => {}, pressed: hasWaiting })),
+      request.gone,
+    )
   }
-  return bodies.hold(user, async (take) => {
+  return bodyBudget.hold(user, async (take) => {
     const received = await read({ take })
-    return finish(await requests.run(user, () => work(received), request.gone))
+    return finish(await requestQueue.run(user, () => handleBody(received), request.gone))
   })
 }
 
-/** Options for reading a body that is not held in memory: its bytes are not counted. */
+/** Returns options for reading a body without counting its bytes. */
 function unread({ limits }: Service): Reading {
   return { limits, take: () => {} }
 }
 
 /**
- * Checks access before the body is read. A request with an idempotency key may be a retry of a change that
- * removed this access: then only read access is checked here, and the operation decides.
+ * Checks access before the body is read. A request with an idempotency key can be the retry of a change that
+ * removed this access, so only read access is checked, and the operation decides.
  */
 async function decide({ service, name, caller, fid, filetype, shareKey, key }: Asked): Promise<void> {
   if (fid === NO_FILE) return
-  const asked = { operation: name, caller, fid, filetype, shareKey }
+  const fileRequest = { operation: name, caller, fid, filetype, shareKey }
   await service.store.read(async (readers) => {
-    if (key === undefined) await authorizeCall(readers, asked)
-    else await checkReplay(readers, await readers.files.get(fid.owner, fid.idlocal), fid, asked)
+    if (key === undefined) await authorizeCall(readers, fileRequest)
+    else await checkReplay(readers, await readers.files.get(fid.owner, fid.idlocal), fid, fileRequest)
   })
 }
 
-/** Calls the handler of the operation. Hides what the caller may not read, also in errors. */
-async function handle(asked: Asked, received: Received): Promise<Outcome<HttpResponse>> {
-  const { operation, caller, request, user, isSafe, isDry } = asked
-  const dry = isDry ? withoutCommit(asked.service.store) : undefined
-  const service = dry ? { ...asked.service, store: dry } : asked.service
-  let answer: OperationResult<unknown>
+/** Calls the handler of the operation. Removes content that the caller may not read, also from errors. */
+async function handle(checked: Asked, received: Received): Promise<Outcome<HttpResponse>> {
+  const { operation, caller, request, user, isSafe, isDry } = checked
+  const dryStore = isDry ? withoutCommit(checked.service.store) : undefined
+  const service = dryStore ? { ...checked.service, store: dryStore } : checked.service
+  let result: OperationResult<unknown>
   try {
-    answer = (await asked.handler(service, await callOf(asked, received))) as OperationResult<unknown>
+    result = (await checked.handler(service, await callOf(checked, received))) as OperationResult<unknown>
   } catch (error) {
     throw isSafe || mayRead(caller) ? error : withoutNames(error)
   } finally {
-    await dry?.giveUp()
+    await dryStore?.giveUp()
   }
   if (!isSafe && !isDry)
-    service.live.written(asked.fid === NO_FILE ? (caller?.username ?? '') : asked.fid.owner)
-  const { later } = answer
-  if (later && !isUnchanged(request, answer.etag))
+    service.live.written(checked.fid === NO_FILE ? (caller?.username ?? '') : checked.fid.owner)
+  const { later } = result
+  if (later && !isUnchanged(request, result.etag))
     return async () => {
-      const done = { ...answer, ...(await later(user, workOf(service, caller, request))) }
-      if (!isSafe && !mayRead(caller)) done.body = withoutContent(done.body)
-      return respond(operation, done, request)
+      const completed = { ...result, ...(await later(user, workOf(service, caller, request))) }
+      if (!isSafe && !mayRead(caller)) completed.body = withoutContent(completed.body)
+      return respond(operation, completed, request)
     }
   if (!isSafe && !mayRead(caller)) {
-    answer.body = withoutContent(answer.body)
-    answer.etag = undefined
+    result.body = withoutContent(result.body)
+    result.etag = undefined
   }
-  addWarnings(answer.body, received.ignored)
-  if (operation.result === 'stream') return respond(operation, answer, request)
-  if (isSafe && asked.search.get('format') === 'api')
+  addWarnings(result.body, received.ignored)
+  if (operation.result === 'stream') return respond(operation, result, request)
+  if (isSafe && checked.search.get('format') === 'api')
     return new HttpResponse(
       operation.status,
       { ...PAGE_HEADERS },
-      jsonPage(service.url, asked.path, answer.body),
+      jsonPage(service.url, checked.path, result.body),
     )
-  answer.body = quirkBody(request.headers, answer.body)
-  return respond(operation, answer, request)
+  result.body = quirkBody(request.headers, result.body)
+  return respond(operation, result, request)
 }
 
-/** The call of the handler. */
-async function callOf(asked: Asked, received: Received): Promise<OperationCall<OperationName>> {
-  const { name, caller, fid, filetype, shareKey, version, others, fields, key, request, sent } = asked
+/** Creates the call that the handler gets. */
+async function callOf(checked: Asked, received: Received): Promise<OperationCall<OperationName>> {
+  const {
+    name,
+    caller,
+    fid,
+    filetype,
+    shareKey,
+    version,
+    others: pathValues,
+    fields,
+    key,
+    request,
+    sent: rawUrl,
+  } = checked
   const { headers } = request
-  const head =
-    key === undefined ? '' : await fingerprint(sent, fields.headers as never, headers, received.json)
-  const summed =
+  const requestHash =
+    key === undefined ? '' : await fingerprint(rawUrl, fields.headers as never, headers, received.json)
+  const summedBytes =
     key !== undefined && received.json === undefined && !isTagged(fields.headers as never)
       ? new SummedBytes(received.bytes)
       : undefined
   const fileName = headers.get(FILE_NAME_HEADER)
   return {
-    // Listed one by one: a spread would slow down access to all later properties.
+    // No spread: it would slow down access to all later properties.
     operation: name,
     caller,
     fid,
     filetype,
     shareKey,
     version,
-    name: others[0] ?? '',
+    name: pathValues[0] ?? '',
     // Validated against the schemas of the operation, from which the types of the call derive.
     query: fields.query as never,
     headers: fields.headers as never,
     fields: received.fields as never,
-    bytes: summed?.bytes ?? received.bytes,
+    bytes: summedBytes?.bytes ?? received.bytes,
     contentType: received.contentType,
     fileName: fileName === null ? received.fileName : decodeHeaderText(fileName),
     ifMatch: headers.get('if-match') ?? undefined,
     trace: traceOf(headers),
-    gone: asked.request.gone,
-    message: asked.message,
+    gone: checked.request.gone,
+    message: checked.message,
     writeKey: (owner) => ({
       owner,
       caller: caller?.username ?? '',
       key,
       operation: name,
-      fingerprint: head,
-      bodySum: summed?.sum,
+      fingerprint: requestHash,
+      bodySum: summedBytes?.sum,
     }),
   }
 }
 
-/** Adds a warning for each ignored field. Old clients send whole records back, with read-only fields. */
+/** Adds a warning for each ignored field: old clients send whole records back, with read-only fields. */
 function addWarnings(body: unknown, ignored: readonly string[]): void {
   if (ignored.length === 0 || typeof body !== 'object' || body === null || Array.isArray(body)) return
   const object = body as { warnings?: string[] }
@@ -267,25 +290,26 @@ function isDryRun(headers: HttpRequest['headers'], { lasts }: Operation): boolea
   return true
 }
 
-/** Why a change is made. Throws `invalid_request` if that is too long. */
+/** Reads the reason of a change from its header. Throws `invalid_request` if it is too long. */
 function messageIn(headers: HttpRequest['headers']): string | undefined {
-  const given = prefixed(headers, MESSAGE_HEADER)
-  if (given === undefined || given === '') return undefined
+  const header = prefixed(headers, MESSAGE_HEADER)
+  if (header === undefined || header === '') return undefined
   let text: string
   try {
-    text = decodeURIComponent(given)
+    text = decodeURIComponent(header)
   } catch {
-    throw new Problem('invalid_request', 'Message: not percent-encoded text', { field: MESSAGE_HEADER })
+    throw new Problem('invalid_request', 'Message: must be percent-encoded', { field: MESSAGE_HEADER })
   }
   if (text.length > MAX_MESSAGE || text.includes('\0'))
     throw new Problem(
       'invalid_request',
-      `Message: ${text.length} characters; up to ${MAX_MESSAGE} are possible, without NUL`,
+      `Message: must have at most ${MAX_MESSAGE} characters and no NUL; found ${text.length}`,
       { field: MESSAGE_HEADER },
     )
   return text
 }
 
+/** Reads the idempotency key; undefined without one. Throws `invalid_request` if it is too long. */
 function idempotencyKey(headers: HttpRequest['headers'], { limits }: Service): string | undefined {
   const key = headers.get(IDEMPOTENCY_HEADER)
   if (key === null || key === '') return undefined

@@ -1,32 +1,30 @@
+/** Limits the rate of requests. */
 import { Problem } from '../../contract/errors.ts'
 import { Lru } from '../core/lru.ts'
 
 const MINUTE_MS = 60_000
-/** Users and addresses that are remembered. */
+/** Maximum number of users and addresses with a bucket. */
 const MAX_BUCKETS = 100_000
 
-/**
- * Rate limiting by user or IP address: a token bucket that holds one minute's requests. Each process counts
- * on its own.
- */
+/** Token buckets by user or IP address. Each holds the requests of one minute; processes count separately. */
 export class Rates {
   private readonly buckets = new Lru<{ left: number; at: number }>(MAX_BUCKETS, () => 1)
 
   constructor(
     /** Requests per minute; 0 for no limit. */
     private readonly perMinute: number,
-    /** A monotonic clock, in ms: setting the system clock back must not lock anybody out. */
+    /** Monotonic clock, in ms: a change of the system clock must not lock anybody out. */
     private readonly now: () => number = () => performance.now(),
   ) {}
 
   /** Counts one request. Throws `rate_limited` beyond the limit. */
-  take(who: string): void {
+  take(key: string): void {
     if (this.perMinute === 0) return
     const now = this.now()
-    const bucket = this.buckets.get(who) ?? { left: this.perMinute, at: now }
+    const bucket = this.buckets.get(key) ?? { left: this.perMinute, at: now }
     bucket.left = Math.min(this.perMinute, bucket.left + ((now - bucket.at) / MINUTE_MS) * this.perMinute)
     bucket.at = now
-    this.buckets.set(who, bucket)
+    this.buckets.set(key, bucket)
     if (bucket.left < 1) {
       const wait = Math.ceil(((1 - bucket.left) / this.perMinute) * 60)
       throw new RateLimited(this.perMinute, wait)

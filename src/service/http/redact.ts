@@ -1,14 +1,17 @@
+/** Removes file content from responses to API keys without the read scope. */
 import { type ErrorCode, Problem } from '../../contract/errors.ts'
 import type { Caller } from '../access/access.ts'
 
-/** Whether a caller may see what files contain: everybody but API keys without the read scope. */
+/**
+ * Returns whether the caller may see the content of files: false only for API keys without the read scope.
+ */
 export function mayRead(caller: Caller | undefined): boolean {
   return !caller || caller.scopes.has('read') || caller.scopes.has('admin')
 }
 
 /**
- * What API keys without the read scope are told: all of an error, nothing of its hint and place (false), or this text in
- * place of its message. A code that is not decided does not compile.
+ * Errors for API keys without the read scope, by code: unchanged (true), without hint and location (false),
+ * or with this message. A missing code is a compile error.
  */
 const told: Record<ErrorCode, boolean | string> = {
   invalid_request: true,
@@ -19,7 +22,7 @@ const told: Record<ErrorCode, boolean | string> = {
   type_change: 'values do not fit the types of the columns',
   column_loss: 'columns of the grid would be lost',
   row_loss: 'rows of the grid would be lost',
-  bad_keys: 'the keys of the grid do not tell its rows apart',
+  bad_keys: 'the primary key of the grid does not identify its rows',
   bad_checks: true,
   checks_failed: 'the data fails checks',
   unauthenticated: true,
@@ -56,14 +59,14 @@ const told: Record<ErrorCode, boolean | string> = {
 export function withoutNames(error: unknown): unknown {
   if (!(error instanceof Problem)) return error
   const { code, message, field } = error
-  const what = told[code]
-  if (what === true) return error
-  return typeof what === 'string'
-    ? new Problem(code, what, { hint: '' })
+  const visibility = told[code]
+  if (visibility === true) return error
+  return typeof visibility === 'string'
+    ? new Problem(code, visibility, { hint: '' })
     : new Problem(code, message, { field, hint: '' })
 }
 
-/** Response fields sent to API keys without the read scope: what was created, and where. */
+/** Response fields sent to API keys without the read scope: the created file and its links. */
 const SHOWN: ReadonlySet<string> = new Set([
   'fid',
   'filetype',
@@ -75,7 +78,7 @@ const SHOWN: ReadonlySet<string> = new Set([
   'action',
   'rows_added',
   'emails_sent',
-  // Fields of a new API key, which has no more scopes than this one.
+  // Fields of a new API key: it never has more scopes than this one.
   'id',
   'received',
   'username',
@@ -85,15 +88,16 @@ const SHOWN: ReadonlySet<string> = new Set([
   'created_at',
 ])
 
+/** Removes all fields with file content from a response body. */
 export function withoutContent(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined
-  const shown: Record<string, unknown> = {}
+  const visible: Record<string, unknown> = {}
   for (const [field, value] of Object.entries(body)) {
-    if (field === 'file') shown.file = withoutContent(value)
-    else if (field === 'files') shown.files = (value as unknown[]).map(withoutContent)
-    // They name columns; clients go through them.
-    else if (field === 'warnings') shown.warnings = []
-    else if (SHOWN.has(field)) shown[field] = value
+    if (field === 'file') visible.file = withoutContent(value)
+    else if (field === 'files') visible.files = (value as unknown[]).map(withoutContent)
+    // Warnings name columns. Clients expect the array.
+    else if (field === 'warnings') visible.warnings = []
+    else if (SHOWN.has(field)) visible[field] = value
   }
-  return shown
+  return visible
 }

@@ -1,3 +1,4 @@
+/** Finds the operation of a request by method and path. */
 import { TrieRouter } from 'hono/router/trie-router'
 import { Problem } from '../../contract/errors.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
@@ -18,27 +19,27 @@ export interface OperationRequest {
   name: OperationName
   operation: Operation
   handler: Handler<OperationName>
-  /** The only filetype found under this path; undefined for all. */
+  /** Filetype required by the path; undefined if it accepts all. */
   filetype: FileKind | undefined
-  /** Parameters in the path. */
+  /** Parameters of the path, by name. */
   parameters: Record<string, string>
   request: HttpRequest
   path: string
   query: string
-  /** Path and query as they were sent, perhaps with a former name: a retry is compared by it. */
+  /** Path and query as sent, before former usernames are replaced. Retries are compared by it. */
   sent: string
-  /** X-Request-Id: that of the client, or a new one. */
+  /** Value of X-Request-Id: sent by the client, or new. */
   requestId: string
-  /** Whether it is never refused or queued. */
+  /** True if the request skips the queue and is never refused. */
   isUnlimited: boolean
 }
 
-/** Health operations. They are never refused or queued. */
+/** Operations that skip the queue and are never refused. */
 const UNLIMITED: ReadonlySet<OperationName> = new Set(['service.health', 'service.ready', 'service.metrics'])
 
 type Route = Pick<OperationRequest, 'name' | 'operation' | 'handler' | 'filetype' | 'isUnlimited'>
 
-/** Finds the operation of a request by method and path. */
+/** Router of operations. */
 export class OperationRouter {
   private readonly router = new TrieRouter<Route>()
   private readonly routes: { method: string; path: string }[] = []
@@ -60,12 +61,13 @@ export class OperationRouter {
     }
   }
 
+  /** Returns the route and its path parameters; undefined if there is none. */
   find(method: string, path: string): [Route, Record<string, string>] | undefined {
-    const [[found]] = this.router.match(method, path)
-    return found as [Route, Record<string, string>] | undefined
+    const [[match]] = this.router.match(method, path)
+    return match as [Route, Record<string, string>] | undefined
   }
 
-  /** The response to a request that nothing is found for: 405 where another method works. Throws 404 elsewhere. */
+  /** Responds to a request without a route: 405 if another method has one. Throws `not_found` otherwise. */
   refusal(method: string, path: string): HttpResponse {
     const methods = [
       ...this.routes.filter((route) => matches(route.path, path)).map((route) => route.method),
@@ -73,7 +75,7 @@ export class OperationRouter {
     ]
     if (methods.length === 0) throw new Problem('not_found', `no such path: ${path.slice(0, 200)}`)
     const allow = [
-      ...new Set(methods.flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one]))),
+      ...new Set(methods.flatMap((allowed) => (allowed === 'GET' ? ['GET', 'HEAD'] : [allowed]))),
       'OPTIONS',
     ].join(', ')
     if (method === 'OPTIONS') return new HttpResponse(204, { allow }, null)
@@ -87,16 +89,18 @@ export class OperationRouter {
   }
 }
 
-/** Path and query of a URL. Collapses `//` (sent by R) and drops a trailing slash. */
+/** Splits a URL into decoded path and query. Collapses `//` (sent by R) and drops a trailing slash. */
 export function address(url: string): { path: string; query: string } {
-  const at = url.indexOf('/', url.indexOf('//') + 2)
-  const mark = url.indexOf('?', at)
-  const raw = at < 0 ? '/' : url.slice(at, mark < 0 ? undefined : mark)
-  const clean =
-    raw.includes('//') || raw.endsWith('/') ? raw.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1') : raw
+  const pathStart = url.indexOf('/', url.indexOf('//') + 2)
+  const queryStart = url.indexOf('?', pathStart)
+  const rawPath = pathStart < 0 ? '/' : url.slice(pathStart, queryStart < 0 ? undefined : queryStart)
+  const cleanPath =
+    rawPath.includes('//') || rawPath.endsWith('/')
+      ? rawPath.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
+      : rawPath
   return {
-    path: clean.includes('%') ? decodedPath(clean) : clean,
-    query: mark < 0 ? '' : url.slice(mark + 1),
+    path: cleanPath.includes('%') ? decodedPath(cleanPath) : cleanPath,
+    query: queryStart < 0 ? '' : url.slice(queryStart + 1),
   }
 }
 
@@ -108,8 +112,12 @@ function decodedPath(path: string): string {
   }
 }
 
+/** Returns whether a path matches a template such as `/v2/grids/:fid`. */
 function matches(template: string, path: string): boolean {
-  const parts = template.split('/')
-  const given = path.split('/')
-  return parts.length === given.length && parts.every((part, k) => part.startsWith(':') || part === given[k])
+  const templateParts = template.split('/')
+  const pathParts = path.split('/')
+  return (
+    templateParts.length === pathParts.length &&
+    templateParts.every((part, k) => part.startsWith(':') || part === pathParts[k])
+  )
 }

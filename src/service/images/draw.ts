@@ -1,3 +1,4 @@
+/** Draws images without a service, for the command line. */
 import { Problem } from '../../contract/errors.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import { Drawer } from '../../draw/index.ts'
@@ -6,13 +7,13 @@ import { drawable } from '../plots/content.ts'
 import { readFigure } from '../plots/figure.ts'
 import { imageOptions, type WantedImage } from './images.ts'
 
-/** How often a figure is drawn that does not get its time on a busy machine. */
+/** Maximum number of attempts if the machine is too busy to draw in time. */
 const MAX_TRIES = 3
 
-/** Draws a figure without a service: nothing is stored, no server is asked. */
+/** Draws the figure in a JSON text. Limits and the path of Chromium come from `environment`. */
 export async function drawFigure(
   text: string,
-  wanted: WantedImage,
+  request: WantedImage,
   environment: Record<string, string | undefined>,
 ): Promise<Uint8Array> {
   const limits = limitsFrom(environment)
@@ -23,11 +24,11 @@ export async function drawFigure(
     chromium: environment.GRIDLINE_CHROMIUM,
   })
   try {
-    const drawn = await drawable(figure, { owner: '', limits })
-    const options = imageOptions(figure, wanted, limits)
+    const json = await drawable(figure, { owner: '', limits })
+    const options = imageOptions(figure, request, limits)
     for (let tries = 1; ; tries++)
       try {
-        return await drawer.draw(drawn, options)
+        return await drawer.draw(json, options)
       } catch (error) {
         const isBusy = error instanceof Problem && error.code === 'overloaded'
         if (!isBusy || tries === MAX_TRIES) throw error

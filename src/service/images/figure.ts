@@ -1,3 +1,4 @@
+/** Draws images of figures that are not stored. */
 import { createHash } from 'node:crypto'
 import { imageTypes } from '../../contract/operations/index.ts'
 import { type Bytes, once, type RawJson } from '../../json/index.ts'
@@ -7,14 +8,14 @@ import { readFigure } from '../plots/figure.ts'
 import { imageKey, imageOptions, type WantedImage } from './images.ts'
 import type { ImageService } from './plot.ts'
 
-/** An image of a figure that is not stored. With `encoded`, a JSON object with the image in base64. */
+/** Draws a figure that is not stored. With `encoded`, returns JSON with the image in base64. */
 export async function figureImage(
   { images, limits }: ImageService,
-  given: RawJson,
-  { encoded, ...wanted }: WantedImage & { encoded?: boolean },
+  rawFigure: RawJson,
+  { encoded, ...imageRequest }: WantedImage & { encoded?: boolean },
 ): Promise<OperationResult<Bytes>> {
-  const figure = await readFigure(given)
-  const options = imageOptions(figure, wanted, limits)
+  const figure = await readFigure(rawFigure)
+  const options = imageOptions(figure, imageRequest, limits)
   const text = figure.bytes
   const key = imageKey(createHash('sha256').update(text).digest('hex'), options)
   const type = imageTypes[options.format]

@@ -1,3 +1,4 @@
+/** Draws images with Chromium, in a queue, and caches them. */
 import { createHash } from 'node:crypto'
 import { invalidField, Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
@@ -8,17 +9,17 @@ import { Admission } from '../core/admission.ts'
 import { Lru } from '../core/lru.ts'
 import { SharedWork } from '../core/shared-work.ts'
 
-/** How long a figure that could not be drawn is not tried again, in ms. */
+/** Lifetime of a cached failure, in ms. Until then, the figure is not drawn again. */
 const FAILURE_MS = 60_000
-/** What a cached failure counts, in bytes. */
+/** Size of a failure in the cache, in bytes. */
 const FAILURE_SIZE = 1000
 
 type Kept = { image: Uint8Array } | { problem: Problem; until: number }
 
-/** States of plots whose missing data is remembered. */
+/** Maximum number of cached notes on missing data. */
 const MAX_NOTES = 10_000
 
-/** Draws images, a few at once, and keeps the last ones in memory by what they show. */
+/** Draws a few images at once, and caches them by the fingerprint of what they show. */
 export class Images {
   private readonly kept: Lru<Kept>
   private readonly notes = new Lru<{ note: string | undefined }>(MAX_NOTES, () => 1)
@@ -43,43 +44,43 @@ export class Images {
     )
   }
 
-  /** What a plot does not show in a state, found once for each state; undefined if nothing is missing. */
-  async noteOf(state: string, find: () => Promise<string | undefined>): Promise<string | undefined> {
-    const known = this.notes.get(state)
-    if (known) return known.note
+  /** Returns the cached note on missing data of a plot, or finds it; undefined if nothing is missing. */
+  async noteOf(fingerprint: string, find: () => Promise<string | undefined>): Promise<string | undefined> {
+    const cached = this.notes.get(fingerprint)
+    if (cached) return cached.note
     const note = await find()
-    this.notes.set(state, { note })
+    this.notes.set(fingerprint, { note })
     return note
   }
 
-  /** An image that was drawn before. Throws if that failed a short time ago. */
+  /** Returns a cached image; undefined if there is none. Throws a recent failure to draw it. */
   find(key: string): Uint8Array | undefined {
-    const kept = this.kept.get(key)
-    if (!kept) return undefined
-    if ('problem' in kept) {
-      if (kept.until >= Date.now()) throw kept.problem
+    const cached = this.kept.get(key)
+    if (!cached) return undefined
+    if ('problem' in cached) {
+      if (cached.until >= Date.now()) throw cached.problem
       this.kept.delete(key)
       return undefined
     }
-    return kept.image
+    return cached.image
   }
 
-  /** Draws an image once, however many ask for it. `figure` gives the JSON text, and the key of what it shows. */
+  /** Draws an image; simultaneous requests share it. `figure` loads the JSON and its current key. */
   async draw(
     user: string,
     key: string,
-    figure: (gone: () => boolean) => Promise<{ text: Uint8Array; key: string }>,
+    figure: (isAborted: () => boolean) => Promise<{ text: Uint8Array; key: string }>,
     options: ImageOptions,
-    gone?: () => boolean,
+    isAborted?: () => boolean,
   ): Promise<Uint8Array> {
-    const found = this.find(key)
-    if (found) return found
-    const isOthers = this.drawing.has(key)
-    const { image, key: shown } = await this.drawing.run(key, gone, (allGone) =>
+    const cached = this.find(key)
+    if (cached) return cached
+    const isShared = this.drawing.has(key)
+    const { image, key: drawnKey } = await this.drawing.run(key, isAborted, (areAllAborted) =>
       this.admission.run(
         user,
         async () => {
-          const { text, key: shown } = await figure(allGone)
+          const { text, key: shown } = await figure(areAllAborted)
           try {
             const image = await this.drawer.draw(text, options)
             this.kept.set(shown, { image })
@@ -90,11 +91,11 @@ export class Images {
             throw error
           }
         },
-        allGone,
+        areAllAborted,
       ),
     )
-    // The plot or the access to its data has changed since: what was drawn is not what may be seen with this key.
-    return isOthers && shown !== key ? this.draw(user, key, figure, options, gone) : image
+    // The data or the access has changed since another request began: draw again for this key.
+    return isShared && drawnKey !== key ? this.draw(user, key, figure, options, isAborted) : image
   }
 
   close(): Promise<void> {
@@ -102,26 +103,29 @@ export class Images {
   }
 }
 
-function sizeOf(kept: Kept): number {
-  return 'image' in kept ? kept.image.length : FAILURE_SIZE
+function sizeOf(cached: Kept): number {
+  return 'image' in cached ? cached.image.length : FAILURE_SIZE
 }
 
-/** The key of an image: what it shows, and how. */
-export function imageKey(shown: string, { format, width, height, scale, theme, most }: ImageOptions): string {
+/** Hashes the fingerprint of a figure and the options of its image. */
+export function imageKey(
+  fingerprint: string,
+  { format, width, height, scale, theme, most: maxHeight }: ImageOptions,
+): string {
   return createHash('sha256')
     .update(
-      `${shown} ${format} ${width} ${height} ${scale}${theme === 'dark' ? ' dark' : ''}${most === undefined ? '' : ` to ${most}`}`,
+      `${fingerprint} ${format} ${width} ${height} ${scale}${theme === 'dark' ? ' dark' : ''}${maxHeight === undefined ? '' : ` to ${maxHeight}`}`,
     )
     .digest('hex')
     .slice(0, 32)
 }
 
-/** Size of an image where neither the request nor the layout says one, in CSS pixels. */
+/** Default size of an image, in CSS pixels. */
 const WIDTH_PIXELS = 700
 const HEIGHT_PIXELS = 500
-/** How high an image becomes for the rows of a chart, at most. */
+/** Maximum height of an image that grows with the rows of its chart. */
 const MAX_HEIGHT_PIXELS = 4000
-/** The smallest width and height that plotly.js draws. */
+/** Minimum width and height that plotly.js draws. */
 const MIN_PIXELS = 10
 
 export interface WantedImage {
@@ -132,20 +136,20 @@ export interface WantedImage {
   theme?: 'light' | 'dark' | null
 }
 
-/** What to draw: the size asked for, otherwise that of the layout. Throws 400 for sizes that cannot be drawn. */
-export function imageOptions(figure: RawJson, wanted: WantedImage, limits: Limits): ImageOptions {
+/** Returns drawing options. The requested size precedes that of the layout. Throws `invalid_request`. */
+export function imageOptions(figure: RawJson, imageRequest: WantedImage, limits: Limits): ImageOptions {
   const layout = figure.get('layout')
-  const scale = wanted.scale ?? 1
-  const side = (name: 'width' | 'height', usual: number): number => {
-    const given = wanted[name]
-    if (given !== undefined && given !== null) {
-      if (!(given >= MIN_PIXELS)) throw invalidField(name, `must be at least ${MIN_PIXELS}`)
-      return Math.round(given)
+  const scale = imageRequest.scale ?? 1
+  const side = (name: 'width' | 'height', defaultPixels: number): number => {
+    const requested = imageRequest[name]
+    if (requested !== undefined && requested !== null) {
+      if (!(requested >= MIN_PIXELS)) throw invalidField(name, `must be at least ${MIN_PIXELS}`)
+      return Math.round(requested)
     }
-    const value = inLayout(layout, name) ?? usual
-    // A layout was not written for this request: a size that cannot be drawn is not an error of it.
-    const most = Math.sqrt(limits.image_pixels) / scale
-    return Math.round(Math.max(MIN_PIXELS, Math.min(value >= MIN_PIXELS ? value : usual, most)))
+    const value = inLayout(layout, name) ?? defaultPixels
+    // An invalid size in the layout is not an error of this request: clamp it.
+    const maxPixels = Math.sqrt(limits.image_pixels) / scale
+    return Math.round(Math.max(MIN_PIXELS, Math.min(value >= MIN_PIXELS ? value : defaultPixels, maxPixels)))
   }
   if (!(scale > 0)) throw invalidField('scale', 'must be greater than 0')
   const [width, height] = [side('width', WIDTH_PIXELS), side('height', HEIGHT_PIXELS)]
@@ -158,12 +162,12 @@ export function imageOptions(figure: RawJson, wanted: WantedImage, limits: Limit
     )
   if (pixels < 1 || width * scale < 1 || height * scale < 1)
     throw invalidField('scale', 'makes the image smaller than one pixel')
-  // Where nobody has said a height, a chart has what its rows need.
-  const isFree = (wanted.height ?? undefined) === undefined && inLayout(layout, 'height') === undefined
-  const most = Math.min(MAX_HEIGHT_PIXELS, Math.floor(limits.image_pixels / (width * scale * scale)))
+  // Without a height in request and layout, the image grows with the rows of the chart.
+  const canGrow = (imageRequest.height ?? undefined) === undefined && inLayout(layout, 'height') === undefined
+  const maxHeight = Math.min(MAX_HEIGHT_PIXELS, Math.floor(limits.image_pixels / (width * scale * scale)))
   return {
-    ...{ format: wanted.format ?? 'png', width, height, scale, theme: wanted.theme ?? 'light' },
-    ...(isFree && { most }),
+    ...{ format: imageRequest.format ?? 'png', width, height, scale, theme: imageRequest.theme ?? 'light' },
+    ...(canGrow && { most: maxHeight }),
   }
 }
 

@@ -1,3 +1,4 @@
+/** Draws images of stored plots. */
 import { Problem } from '../../contract/errors.ts'
 import { imagesNote } from '../../contract/figure-images.ts'
 import { MISSING_HEADER, WARNING_HEADER } from '../../contract/headers.ts'
@@ -13,55 +14,55 @@ import { storedOf } from '../store/aggregates/plots.ts'
 import { loadText } from '../store/aggregates/texts.ts'
 import { type Images, imageKey, imageOptions, type WantedImage } from './images.ts'
 
-/** Scales of the images that records link to. Thumbnails are the whole chart, smaller. */
+/** Scales of the images that file records link to. Thumbnails show the whole chart. */
 export const IMAGE_SCALES = { default: 1, 'block-thumb': 0.45, 'list-thumb': 0.15 } as const
 
 export interface ImageService extends Service {
   images: Images
 }
 
-/**
- * An image of a plot with its present data. Throws `not_found` if the caller may not read the plot, 400 for other
- * files. Access is checked for each request, also if the image was drawn before.
- */
+/** Draws a plot with its current data. Checks access, also for cached images. Throws `not_found`. */
 export async function plotImage(
   service: ImageService,
-  asked: FileRequest,
-  wanted: WantedImage,
+  request: FileRequest,
+  imageRequest: WantedImage,
 ): Promise<OperationResult<Bytes>> {
   const { store, images, limits } = service
-  const { content, state, ownSiteOnly } = await store.read(async (readers) => {
-    const found = await authorizeCall(readers, asked)
-    const { file } = found
+  const { content, fingerprint, ownSiteOnly } = await store.read(async (readers) => {
+    const authorized = await authorizeCall(readers, request)
+    const { file } = authorized
     if (file.filetype !== 'plot')
       throw new Problem('invalid_request', 'only plots have images', { hint: 'Use the fid of a plot.' })
-    const content = await contentOf(readers, found, asked)
-    const ownSiteOnly = file.world_readable === 0 && asked.shareKey === undefined
-    return { content, state: await stateOfFigure(readers, file, content, asked, content.at), ownSiteOnly }
+    const content = await contentOf(readers, authorized, request)
+    const ownSiteOnly = file.world_readable === 0 && request.shareKey === undefined
+    const fingerprint = await stateOfFigure(readers, file, content, request, content.at)
+    return { content, fingerprint, ownSiteOnly }
   })
   const figure = parseRaw(await loadText(store.blobs, storedOf(content)), 'the figure', acceptedBefore)
-  const options = imageOptions(figure, wanted, limits)
-  const key = imageKey(state, options)
+  const options = imageOptions(figure, imageRequest, limits)
+  const key = imageKey(fingerprint, options)
   const etag = `"${key}"`
   const type = imageTypes[options.format]
-  const missing = await images.noteOf(state, async () => missingNote(await openFigure(service, asked)))
-  const omitted = imagesNote(imagesOnly(figure))
+  const missing = await images.noteOf(fingerprint, async () =>
+    missingNote(await openFigure(service, request)),
+  )
+  const omittedImages = imagesNote(imagesOnly(figure))
   const headers = {
     ...(missing !== undefined && { [MISSING_HEADER]: encodeURIComponent(missing) }),
-    ...(omitted !== undefined && { [WARNING_HEADER]: encodeURIComponent(omitted) }),
+    ...(omittedImages !== undefined && { [WARNING_HEADER]: encodeURIComponent(omittedImages) }),
   }
-  const found = images.find(key)
-  if (found) return { body: once(found), type, etag, ownSiteOnly, headers }
-  const live = async (gone: () => boolean) => {
-    const opened = await openDrawn(service, { ...asked, gone })
-    const text = await wholeFigure(opened, limits.image_figure_bytes)
+  const cached = images.find(key)
+  if (cached) return { body: once(cached), type, etag, ownSiteOnly, headers }
+  const loadFigure = async (gone: () => boolean) => {
+    const view = await openDrawn(service, { ...request, gone })
+    const text = await wholeFigure(view, limits.image_figure_bytes)
     if (!text)
       throw new Problem(
         'bad_figure',
         `the figure with its data is larger than ${bytesText(limits.image_figure_bytes)} (limit image_figure_bytes)`,
         { hint: 'Plot fewer rows.' },
       )
-    return { text, key: imageKey(opened.state, options) }
+    return { text, key: imageKey(view.state, options) }
   }
   return {
     body: once(new Uint8Array()),
@@ -70,13 +71,13 @@ export async function plotImage(
     ownSiteOnly,
     headers,
     later: async (user, work) => ({
-      body: once(await images.draw(user, key, live, options, work.gone)),
+      body: once(await images.draw(user, key, loadFigure, options, work.gone)),
       type,
     }),
   }
 }
 
-/** A figure without anything but its images. */
+/** Extracts the images of a figure. */
 function imagesOnly(figure: RawJson): { data: unknown[]; layout: { images: unknown } } {
   const data = figure.get('data')
   const layout = figure.get('layout')

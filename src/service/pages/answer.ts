@@ -1,20 +1,21 @@
+/** Response of a page, a download or a chart. */
 import type { Fid } from '../../contract/fid.ts'
 import type { Bytes, Work } from '../../json/index.ts'
 
-/** What is sent for an address outside of the API. */
+/** Response of an address outside of the API. */
 export interface Answer {
   body: string | Bytes
   /** Media type. */
   type: string
   headers?: Record<string, string>
   etag?: string
-  /** The file whose views this counts for. */
+  /** File whose views are counted. */
   viewed?: Fid
-  /** As in `OperationResult`. */
+  /** Completes the body outside of the queue, as in `OperationResult`. */
   later?: (user: string, work: Work) => Promise<{ body: Bytes; type?: string }>
 }
 
-/** An HTML page. */
-export function html(body: string | Bytes, more: Partial<Answer> = {}): Answer {
-  return { body, type: 'text/html; charset=utf-8', ...more }
+/** Creates an answer with an HTML page. */
+export function html(body: string | Bytes, options: Partial<Answer> = {}): Answer {
+  return { body, type: 'text/html; charset=utf-8', ...options }
 }

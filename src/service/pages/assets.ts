@@ -1,3 +1,4 @@
+/** Loads scripts and styles of pages from the build. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +15,7 @@ const TYPES: Record<string, string> = {
 interface Asset {
   type: string
   bytes: Buffer
-  /** Compressed on the first request that accepts it. */
+  /** Compressed bytes, created by the first request that accepts them. */
   gzip?: Buffer
   hash: string
 }
@@ -23,8 +24,8 @@ const loaded = new Map<string, Asset>()
 let names: ReadonlySet<string> | undefined
 
 function load(name: string): Asset {
-  const known = loaded.get(name)
-  if (known) return known
+  const cached = loaded.get(name)
+  if (cached) return cached
   const folder = built('assets')
   names ??= new Set(readdirSync(folder))
   if (!names.has(name)) throw new Problem('not_found', 'there is no such file')
@@ -35,18 +36,18 @@ function load(name: string): Asset {
   return found
 }
 
-/** A script or style of the pages. Throws `not_found`. */
+/** Returns a script or style of the pages. Throws `not_found`. */
 export function asset(
   name: string,
-  gzip: boolean,
+  acceptsGzip: boolean,
 ): { type: string; bytes: Buffer; hash: string; encoding?: 'gzip' } {
-  const found = load(name)
-  if (!gzip) return found
-  found.gzip ??= gzipSync(found.bytes)
-  return { ...found, bytes: found.gzip, encoding: 'gzip' }
+  const loadedAsset = load(name)
+  if (!acceptsGzip) return loadedAsset
+  loadedAsset.gzip ??= gzipSync(loadedAsset.bytes)
+  return { ...loadedAsset, bytes: loadedAsset.gzip, encoding: 'gzip' }
 }
 
-/** The path of an asset, which changes with its content. */
+/** Returns the path of an asset, with a hash of its content. */
 export function assetPath(name: string): string {
   return `/assets/${load(name).hash}/${name}`
 }

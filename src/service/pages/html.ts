@@ -1,3 +1,4 @@
+/** HTML of all pages: escaping, links and the document frame. */
 import { MARK } from './icons.ts'
 import { SCHEMES, STYLE } from './style.ts'
 
@@ -18,13 +19,13 @@ export function text(plain: string): string {
 /** Colors of a page or chart: `auto` follows the reader's system. */
 export type ColorScheme = 'light' | 'dark' | 'auto'
 
-/** The colors that an address asks for: `?theme=light|dark|auto`. An embedded chart is light unless told otherwise. */
-export function schemeIn(query: URLSearchParams, usual: ColorScheme = 'light'): ColorScheme {
-  const given = query.get('theme')
-  return given === 'light' || given === 'dark' || given === 'auto' ? given : usual
+/** Reads the color scheme from `?theme=light|dark|auto`. Default: light. */
+export function schemeIn(query: URLSearchParams, defaultScheme: ColorScheme = 'light'): ColorScheme {
+  const theme = query.get('theme')
+  return theme === 'light' || theme === 'dark' || theme === 'auto' ? theme : defaultScheme
 }
 
-/** The share key of a reader as a query parameter, for links that must open the same file; empty without one. */
+/** Returns share key and version as a query string, for links to the same file; empty without them. */
 export function accessQuery({ shareKey, version }: { shareKey?: string; version?: string }): string {
   return [
     ...(shareKey === undefined ? [] : [`share_key=${encodeURIComponent(shareKey)}`]),
@@ -32,13 +33,13 @@ export function accessQuery({ shareKey, version }: { shareKey?: string; version?
   ].join('&')
 }
 
-/** A URL with query parameters, of which empty and absent ones are left out. */
+/** Appends query parameters to a URL, except for empty ones. */
 export function withQuery(url: string, ...parameters: (string | false | undefined)[]): string {
   const query = parameters.filter(Boolean).join('&')
   return url + (query && `?${query}`)
 }
 
-/** The policy of pages. They hold texts of users: no inline scripts, and nothing from other hosts. */
+/** Content security policy of pages. They contain user input: no inline scripts, nothing from other hosts. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -52,17 +53,17 @@ export const PAGE_POLICY = [
 ].join('; ')
 
 export interface DocumentOptions {
-  /** More of the head, as HTML. */
+  /** Additional HTML of the head. */
   head?: string
   /** HTML above the heading. */
   above?: string
-  /** Whether the page is a form in a centered card. */
+  /** True if the page is a form in a centered card. */
   isCard?: boolean | 'wide'
-  /** Colors, where they are not those of the reader's system. */
+  /** Color scheme. Default: that of the reader's system. */
   scheme?: ColorScheme
-  /** What is searched for. */
+  /** Text in the search field. */
   searched?: string
-  /** The user who is signed in; null if nobody is. Without it, the page has no navigation. */
+  /** User who is signed in; null if nobody is. Undefined: the page has no navigation. */
   user?: string | null
   /** Paths of scripts. */
   scripts?: readonly string[]
@@ -85,7 +86,7 @@ function navigation(user: string | null, searched: string): string {
 const FOOT =
   '<footer class="foot"><span>Gridline: charts and grids from the command line</span><a href="/connect">Connect a client</a><a href="/v2/docs">API</a></footer>\n'
 
-/** A complete HTML page. `body` is HTML, `title` is plain text. */
+/** Renders a complete HTML page. `body` is HTML, `title` is plain text. */
 export function document(
   title: string,
   body: string,
@@ -103,7 +104,7 @@ export function document(
   const attributes = Object.entries(data)
     .map(([name, value]) => ` data-${name}="${text(value)}"`)
     .join('')
-  const whole = `<h1>${text(title)}</h1>\n${body}`
+  const content = `<h1>${text(title)}</h1>\n${body}`
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -112,7 +113,7 @@ export function document(
 <title>${text(title)}</title>
 ${head}<style>${STYLE}${SCHEMES[scheme]}</style>
 ${user === undefined ? '' : navigation(user, searched)}<main>
-${above}${isCard ? `<div class="card${isCard === 'wide' ? ' wide' : ''}">${whole}</div>` : whole}
+${above}${isCard ? `<div class="card${isCard === 'wide' ? ' wide' : ''}">${content}</div>` : content}
 </main>
 ${user === undefined ? '' : FOOT}${scripts.map((path) => `<script src="${path}"${attributes}></script>\n`).join('')}</html>
 `

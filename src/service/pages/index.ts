@@ -1,3 +1,4 @@
+/** Handlers of all pages, downloads and charts. */
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { type ImageFormat, imageTypes } from '../../contract/operations/index.ts'
@@ -17,28 +18,28 @@ import { newChartPage, previewPage } from './forms/newchart.ts'
 
 export type { Answer } from './answer.ts'
 
-/** What pages need of the service. */
+/** Services that pages use. */
 type PageService = ImageService & LiveService & SortingService
 
 /** A request for a page, a download or a chart. */
 export interface PageRequest {
   principal: Principal
   query: URLSearchParams
-  /** The user or address that asks. */
+  /** Username or IP address, for limits. */
   who: string
-  /** The user in the path; empty if there is none. */
+  /** User in the path; empty if there is none. */
   username: string
-  /** The file in the path. */
+  /** File in the path. */
   fid: Fid
-  /** What follows the number of the file, such as `png`. */
+  /** Extension in the path, such as `png`; empty if there is none. */
   ending: string
 }
 
 type PageHandler = (service: PageService, asked: PageRequest) => Promise<Answer> | Answer
 
-/** The addresses that are answered by what a principal may read. Each throws `not_found` for anything else. */
+/** Handlers by route. Each throws `not_found` for files that the principal may not read. */
 export const pages = {
-  // The share button opens the address it was given, which may be that of the server alone.
+  // The share button can be configured with the URL of the server only.
   start: (service, { principal, query }) =>
     query.has('origin') ? newChartPage() : startPage(service, principal, query),
   connect: (service, { principal }) => connectPage(service, principal),
@@ -63,11 +64,12 @@ function formatOf(ending: string): ImageFormat {
   return ending in imageTypes ? (ending as ImageFormat) : 'jpeg'
 }
 
-function watching(what: 'state' | 'events' | 'live'): PageHandler {
+/** Creates the handler of a route for open charts. */
+function watching(kind: 'state' | 'events' | 'live'): PageHandler {
   return async (service, { principal, query, fid, who }) => {
     const token = query.get('watch')
     const reader = token === null ? principal : await readerOf(service, token, fid)
     if (!reader) throw new Problem('not_found', 'this page has expired; load it again')
-    return watched(service, reader, fid, what, token !== null, who, query)
+    return watched(service, reader, fid, kind, token !== null, who, query)
   }
 }

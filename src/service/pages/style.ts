@@ -1,16 +1,17 @@
+/** Stylesheet of all pages. */
 const LIGHT =
   '--text: #1f2328; --soft: #59636e; --line: #d8dee4; --back: #fff; --panel: #f6f8fa; --link: #0b5cad; --accent: #0b5cad; --on-accent: #fff'
 const DARK =
   '--text: #e3e6ea; --soft: #9aa4af; --line: #343a42; --back: #16181d; --panel: #1f2329; --link: #7db7ff; --accent: #2f6fd6; --on-accent: #fff'
 
-/** The colors of a page that is light or dark whatever the system of the reader is. */
+/** Styles that override the color scheme of the reader's system. */
 export const SCHEMES = {
   light: `:root { color-scheme: light; ${LIGHT} }`,
   dark: `:root { color-scheme: dark; ${DARK} }`,
   auto: '',
 } as const
 
-/** The stylesheet of all pages. Colors and sizes are named once, for light and dark. */
+/** Stylesheet of all pages. Colors and sizes are variables. */
 export const STYLE = `
 :root { color-scheme: light dark; ${LIGHT}; --warn: #bf8700; --radius: 8px; --gap: 1rem }
 @media (prefers-color-scheme: dark) { :root { ${DARK} } }

@@ -1,12 +1,11 @@
 /**
- * Writes attributes.ts from the plot schemas of plotly.js releases, fetched with npm:
+ * Writes attributes.ts from the plot schemas of several plotly.js releases, fetched with npm:
  *
  *   node src/service/plots/attributes.generate.js
  *
- * Several releases, because figures outlive them: trace types and attributes that were dropped since
- * still hold data. An attribute holds data where its valType is `data_array` or it is `arrayOk`; those
- * were the ones with a twin ending in `src` as long as the schema listed these (before release 4).
- * Items of arrays of objects (`dimensions`, `transforms`) had none.
+ * Stored figures can use trace types and attributes that later releases removed. An attribute holds data if its valType
+ * is `data_array` or if it is `arrayOk`: before release 4, the schema listed a `src` attribute for exactly these. Items
+ * of arrays of objects (`dimensions`, `transforms`) had none.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -59,11 +58,11 @@ writeFileSync(
  * of plotly.js ${releases.join(', ')} (MIT licence, © Plotly Technologies Inc.).
  */
 
-/** Data attributes common to nearly all trace types. */
-export const common = '${common.sort().join(' ')}'
+/** Paths of data attributes that nearly all trace types have, separated by spaces. */
+export const COMMON_DATA_ATTRIBUTES = '${common.sort().join(' ')}'
 
-/** Further data attributes by trace type. A leading minus removes a common one. */
-export const byType: Record<string, string> = {
+/** Paths of further data attributes by trace type, separated by spaces. A leading minus removes a common one. */
+export const DATA_ATTRIBUTES_BY_TYPE: Record<string, string> = {
 ${lines.join('\n')}
 }
 `,

@@ -3,11 +3,11 @@
  * of plotly.js 1.58.5, 2.35.3, 3.7.0, 4.1.1 (MIT licence, © Plotly Technologies Inc.).
  */
 
-/** Data attributes common to nearly all trace types. */
+/** Paths of data attributes that nearly all trace types have, separated by spaces. */
 export const common =
   'customdata hoverinfo hoverlabel.align hoverlabel.bgcolor hoverlabel.bordercolor hoverlabel.font.color hoverlabel.font.family hoverlabel.font.lineposition hoverlabel.font.shadow hoverlabel.font.size hoverlabel.font.style hoverlabel.font.textcase hoverlabel.font.variant hoverlabel.font.weight hoverlabel.namelength hovertemplate ids meta text'
 
-/** Further data attributes by trace type. A leading minus removes a common one. */
+/** Paths of further data attributes by trace type, separated by spaces. A leading minus removes a common one. */
 export const byType: Record<string, string> = {
   area: '-hoverlabel.font.lineposition -hoverlabel.font.shadow -hoverlabel.font.style -hoverlabel.font.textcase -hoverlabel.font.variant -hoverlabel.font.weight -hovertemplate -text marker.color marker.opacity marker.size marker.symbol r t',
   bar: 'base error_x.array error_x.arrayminus error_y.array error_y.arrayminus hovertext insidetextfont.color insidetextfont.family insidetextfont.lineposition insidetextfont.shadow insidetextfont.size insidetextfont.style insidetextfont.textcase insidetextfont.variant insidetextfont.weight marker.color marker.colorbar.ticktext marker.colorbar.tickvals marker.line.color marker.line.width marker.opacity marker.pattern.bgcolor marker.pattern.fgcolor marker.pattern.path marker.pattern.shape marker.pattern.size marker.pattern.solidity offset outsidetextfont.color outsidetextfont.family outsidetextfont.lineposition outsidetextfont.shadow outsidetextfont.size outsidetextfont.style outsidetextfont.textcase outsidetextfont.variant outsidetextfont.weight r t textfont.color textfont.family textfont.lineposition textfont.shadow textfont.size textfont.style textfont.textcase textfont.variant textfont.weight textposition texttemplate width x y',

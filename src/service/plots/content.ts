@@ -1,3 +1,4 @@
+/** Loads the figures of plots, and writes them as JSON with their data. */
 import { listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
@@ -29,9 +30,9 @@ import { type Shown, shownGrids, stateOfFigure, trimmedGrids } from './shown.ts'
 import { contentOfVersion } from './versions.ts'
 
 /**
- * The figure of a plot. `inline_data` adds the data next to each reference; `map_data=unreadable` adds the
- * data of grids that the caller may not read, keyed by reference. Reading a plot includes the data it shows:
- * what its owner may currently read of the grids. See docs/api.md#plot-references.
+ * Loads the figure of a plot. `inline_data` adds the data next to each reference; `map_data=unreadable` adds
+ * the data of grids that the caller may not read, by reference. Read access to a plot includes all data that
+ * its owner may read. See docs/api.md#plot-references.
  */
 export async function figureContent(
   service: Service,
@@ -46,154 +47,161 @@ export async function figureContent(
       etag: etag(stored.file),
       type,
     }
-  const live = await openFigure(service, call, stored)
-  // No entity tag: the data changes without changing the plot.
-  if (inline_data && !map_data) return { body: withInlineData(live), type }
-  return { body: pieces(live, inline_data === true, map_data === 'unreadable'), type }
+  const view = await openFigure(service, call, stored)
+  // No entity tag: the data can change without a change of the plot.
+  if (inline_data && !map_data) return { body: withInlineData(view), type }
+  return { body: pieces(view, inline_data === true, map_data === 'unreadable'), type }
 }
 
+/** A plot and the content row of its figure. */
 export interface StoredFigure {
   file: FileRow
   content: FigureContent
 }
 
-/** Where a figure is. */
+/** Content row of a figure, in the requested version. */
 export interface FigureContent extends ContentRow {
-  /** The version that was asked for, unless it is the present one. */
+  /** Requested version; undefined for the current one. */
   at?: FoundVersion
 }
 
-/** A plot and where its figure is. Throws `not_found` if the caller may not read the plot. */
-export async function storedFigure({ store }: Service, asked: FileRequest): Promise<StoredFigure> {
+/** Loads a plot and the content row of its figure. Throws `not_found` if the caller may not read the plot. */
+export async function storedFigure({ store }: Service, request: FileRequest): Promise<StoredFigure> {
   return store.read(async (readers) => {
-    const found = await authorizeCall(readers, asked)
-    return { file: found.file, content: await contentOf(readers, found, asked) }
+    const authorized = await authorizeCall(readers, request)
+    return { file: authorized.file, content: await contentOf(readers, authorized, request) }
   })
 }
 
-/** Where the figure of a plot is, in the version that is asked for. Throws `damaged` if it is missing. */
+/** Loads the content row of a plot in the requested version. Throws `damaged` if it is missing. */
 export async function contentOf(
   readers: Readers,
-  found: Pick<AuthorizedFile, 'file' | 'roles' | 'state'>,
-  { version }: Principal,
+  authorized: Pick<AuthorizedFile, 'file' | 'roles' | 'state'>,
+  { version: name }: Principal,
 ): Promise<FigureContent> {
-  const { owner, idlocal } = found.file
+  const { owner, idlocal } = authorized.file
   const content = await readers.plots.content(owner, idlocal)
   if (!content) throw new Problem('damaged', 'the figure of this plot is missing')
-  const at = await findVersion(readers, found, version)
-  // The present version shows present data, unless it was kept with the data of another time.
-  const isUsual = at?.isPresent && at.time === undefined && (at.row?.kept_at ?? null) === null
-  if (!at || (isUsual && at.draft === undefined)) return content
-  const past = at.row && contentOfVersion(at.row, content.media_type)
-  return { ...(past ?? content), at }
+  const plotVersion = await findVersion(readers, authorized, name)
+  // The current version shows current data, unless it was kept with the data of its time.
+  const isCurrent =
+    plotVersion?.isPresent && plotVersion.time === undefined && (plotVersion.row?.kept_at ?? null) === null
+  if (!plotVersion || (isCurrent && plotVersion.draft === undefined)) return content
+  const earlier = plotVersion.row && contentOfVersion(plotVersion.row, content.media_type)
+  return { ...(earlier ?? content), at: plotVersion }
 }
 
-/** A plot with the data that it shows to one caller at one moment. */
+/** A plot with the data that it shows to one caller at one time. */
 export interface LiveFigure {
   file: FileRow
-  /** Identifies the figure and the data, so that images of it can be reused. */
+  /** Hash of the figure and of the versions of its data. Images and texts are cached by it. */
   state: string
   figure: RawJson
   references: Reference[]
-  /** Paths of traces that have arrays of their own: `data.0`. */
+  /** Paths of traces with inline data arrays: `data.0`. */
   withArrays: ReadonlySet<string>
+  /** Grids by fid. */
   shown: Map<string, Shown>
-  /** Which points of large traces are drawn. */
+  /** Selected points of large traces. */
   reduction?: Reduction
-  /** The parts of axes that are shown. */
+  /** Visible ranges of axes. */
   ranges?: Ranges
   limits: Limits
-  /** Whether nobody waits for it any more. */
+  /** Returns whether all clients have disconnected. */
   gone?: () => boolean
 }
 
-/** Opens a plot for reading with its data. Throws `not_found` if the caller may not read it. */
+/** Opens a plot with its data. Throws `not_found` if the caller may not read it. */
 export async function openFigure(
   service: Service,
-  asked: FileRequest,
+  request: FileRequest,
   stored?: StoredFigure,
 ): Promise<LiveFigure> {
-  const { file, content } = stored ?? (await storedFigure(service, asked))
+  const { file, content } = stored ?? (await storedFigure(service, request))
   const { store } = service
   const figure = parseRaw(await loadText(store.blobs, storedOf(content)), 'the figure', acceptedBefore)
-  const found = scanFigure(figure)
-  const references = referencesOf(found)
+  const members = scanFigure(figure)
+  const references = referencesOf(members)
   const withArrays = new Set(
-    found.flatMap(({ kind, path }) =>
+    members.flatMap(({ kind, path }) =>
       kind === 'array' || kind === 'typed' ? (/^data\.\d+/.exec(path) ?? []) : [],
     ),
   )
   const sources = references.map(({ source }) => source)
-  const { at } = content
-  const { shown, state } = await store.read(async (readers) => ({
-    shown: await shownGrids(service, readers, file.owner, sources, asked, at),
-    state: await stateOfFigure(readers, file, content, asked, at),
+  const { at: version } = content
+  const { grids, fingerprint } = await store.read(async (readers) => ({
+    grids: await shownGrids(service, readers, file.owner, sources, request, version),
+    fingerprint: await stateOfFigure(readers, file, content, request, version),
   }))
   return {
     file,
-    state,
+    state: fingerprint,
     figure,
     references,
     withArrays,
-    shown: at ? await trimmedGrids(shown) : shown,
+    shown: version ? await trimmedGrids(grids) : grids,
     limits: service.limits,
-    gone: asked.gone,
+    gone: request.gone,
   }
 }
 
-/**
- * Opens a plot to be drawn: of lines and scatters with more points than a picture has room for, those that it needs.
- * `ranges`: the parts of axes that are shown. Throws `not_found`.
- */
+/** Opens a plot for drawing: large lines and scatters are downsampled within the visible `ranges`. */
 export async function openDrawn(
   service: Service,
-  asked: FileRequest,
+  request: FileRequest,
   stored?: StoredFigure,
   ranges?: Ranges,
 ): Promise<LiveFigure> {
-  const live = await openFigure(service, asked, stored)
-  return { ...live, ranges, reduction: await reductionOf(live, ranges) }
+  const view = await openFigure(service, request, stored)
+  return { ...view, ranges, reduction: await reductionOf(view, ranges) }
 }
 
-/** The figure with the data next to each reference, as JSON text. References without data stay as they are. */
-export function withInlineData(live: LiveFigure): Bytes {
-  return evaluated(live, pieces(live, true, false))
+/**
+ * Streams the figure as JSON, with the data next to each reference. References without data are unchanged.
+ */
+export function withInlineData(view: LiveFigure): Bytes {
+  return evaluated(view, pieces(view, true, false))
 }
 
-/** Largest figure whose transforms are evaluated, in bytes: it is parsed as a whole. */
+/** Maximum size of a figure whose transforms are evaluated: it is parsed as a whole. */
 const TRANSFORMED_BYTES = 32 * 1024 * 1024
 
-/** A figure with the transforms of its traces evaluated; one that is too large has no data, and says so. */
-async function* evaluated(live: LiveFigure, written: Bytes, isDrawn = false): Bytes {
-  if (!hasTransforms(live.figure)) {
-    yield* written
+/** Evaluates the transforms in the JSON text of a figure. Throws `too_large`. */
+async function* evaluated(view: LiveFigure, json: Bytes, isDrawn = false): Bytes {
+  if (!hasTransforms(view.figure)) {
+    yield* json
     return
   }
-  const parts: Uint8Array[] = []
+  const chunks: Uint8Array[] = []
   let size = 0
-  for await (const part of written) {
-    size += part.length
+  for await (const chunk of json) {
+    size += chunk.length
     if (size > TRANSFORMED_BYTES)
       throw new Problem(
         'too_large',
         `the figure has transforms and more than ${bytesText(TRANSFORMED_BYTES)} of data`,
         { hint: 'Evaluate the transforms before, or show fewer rows.' },
       )
-    parts.push(part)
+    chunks.push(chunk)
   }
-  const { ranges, file, limits, gone } = live
-  yield await evaluate(await joinInTurns(parts), { isDrawn, ranges }, { owner: file.owner, limits, gone })
+  const { ranges, file, limits, gone: isAborted } = view
+  yield await evaluate(
+    await joinInTurns(chunks),
+    { isDrawn, ranges },
+    { owner: file.owner, limits, gone: isAborted },
+  )
 }
 
-/** Figures smaller than this have so few points that all are drawn, in bytes. */
+/** Minimum size of a figure that is downsampled. Smaller ones have few points. */
 const SMALL_BYTES = 64 * 1024
 
-/** The text of a figure with data, as it is drawn: with the transforms of its traces evaluated, and its large traces reduced. */
+/** Evaluates the transforms of a figure with inline data, and downsamples its large traces. Returns JSON. */
 export async function drawable(figure: RawJson, request: EvaluationRequest): Promise<Buffer> {
   if (!hasTransforms(figure) && figure.end - figure.start < SMALL_BYTES) return figure.bytes
   return evaluate(figure.bytes, { isDrawn: true }, request)
 }
 
+/** Returns whether any trace has transforms. */
 export function hasTransforms(figure: RawJson): boolean {
   const data = figure.get('data')
   if (data?.kind !== 'array') return false
@@ -205,155 +213,156 @@ export function hasTransforms(figure: RawJson): boolean {
 }
 
 /**
- * The figure as it is drawn, as JSON text: with the data next to each reference. A trace whose data is gone has no
- * points, since plotly.js would count them instead, and the chart says what is missing.
+ * Streams the figure for drawing, as JSON with its data. Traces with missing data get empty arrays (without
+ * arrays, plotly.js would number the points), and a note names the missing columns.
  */
-export function drawn(live: LiveFigure): Bytes {
-  return evaluated(live, withoutGone(live), true)
+export function drawn(view: LiveFigure): Bytes {
+  return evaluated(view, withoutGone(view), true)
 }
 
-async function* withoutGone(live: LiveFigure): Bytes {
-  const { shown, figure, references, reduction } = live
-  const gone = references.filter((reference) => !hasData(live, reference))
-  const broken = new Set(gone.map(traceOf))
+/** Streams the figure with data and notes, but without evaluating transforms. */
+async function* withoutGone(view: LiveFigure): Bytes {
+  const { shown: grids, figure, references, reduction } = view
+  const missing = references.filter((reference) => !hasData(view, reference))
+  const broken = new Set(missing.map(traceOf))
   const inlined = references.filter((reference) => !broken.has(traceOf(reference)))
   const empty = references.filter((reference) => broken.has(traceOf(reference)))
-  const blobs = batchedFor(shown, inlined)
-  const missing = missingNote(live)
+  const blobs = batchedFor(grids, inlined)
+  const note = missingNote(view)
   const notes = [
-    ...(missing === undefined ? [] : [missingAnnotation(missing)]),
+    ...(note === undefined ? [] : [missingAnnotation(note)]),
     ...(reduction ? [pointsNote(reduction.drawn, reduction.of)] : []),
   ]
   for (const part of withData(figure, inlined, empty, notes))
     if (Buffer.isBuffer(part)) yield part
     else {
       const rows = isOfPoints(part.attribute) ? reduction?.rows.get(traceOf(part)) : undefined
-      yield* rows ? chosenData(shown, part, rows) : data(shown, part, blobs)
+      yield* rows ? chosenData(grids, part, rows) : data(grids, part, blobs)
       if (rows && part.attribute === 'y' && reduction?.numbered.has(traceOf(part)))
         yield Buffer.from(`,"x":[${[...rows].join(',')}]`)
     }
 }
 
-/** Whether all columns of a reference are there. */
-function hasData({ shown }: LiveFigure, { source: { grid, uids } }: Reference): boolean {
-  const columns = shown.get(formatFid(grid))?.columns
+/** Returns whether all columns of a reference exist and are readable. */
+function hasData({ shown: grids }: LiveFigure, { source: { grid, uids } }: Reference): boolean {
+  const columns = grids.get(formatFid(grid))?.columns
   return columns !== undefined && uids.every((uid) => columns.has(uid))
 }
 
-/** The path of the trace of a reference: `data.0`. */
+/** Returns the path of the trace of a reference: `data.0`. */
 function traceOf({ path, attribute }: Reference): string {
   return path.slice(0, -attribute.length - 1)
 }
 
-/** What a chart does not find: the names of columns, as far as they are known. Undefined if nothing is missing. */
-export function missingNote(live: LiveFigure): string | undefined {
-  const gone = live.references.filter((reference) => !hasData(live, reference))
-  if (gone.length === 0) return undefined
+/** Describes the missing data of a plot, with known column names; undefined if nothing is missing. */
+export function missingNote(view: LiveFigure): string | undefined {
+  const missing = view.references.filter((reference) => !hasData(view, reference))
+  if (missing.length === 0) return undefined
   const names = new Set<string>()
-  let others = false
-  for (const { source } of gone) {
-    const grid = live.shown.get(formatFid(source.grid))
+  let hasUnknown = false
+  for (const { source } of missing) {
+    const grid = view.shown.get(formatFid(source.grid))
     for (const uid of source.uids) {
       if (grid?.columns.has(uid)) continue
       const name = grid?.lost.get(uid)
-      if (name === undefined) others = true
+      if (name === undefined) hasUnknown = true
       else names.add(name)
     }
   }
-  if (names.size === 0) return 'No data: what this chart shows is no longer available'
-  const known = `${names.size === 1 ? 'the column' : 'the columns'} ${listed([...names], 5)}`
-  return `No data: ${known}${others ? ' and others' : ''} no longer ${names.size + (others ? 1 : 0) === 1 ? 'exists' : 'exist'}`
+  if (names.size === 0) return 'No data: the data of this chart is no longer available'
+  const columns = `${names.size === 1 ? 'the column' : 'the columns'} ${listed([...names], 5)}`
+  return `No data: ${columns}${hasUnknown ? ' and others' : ''} no longer ${names.size + (hasUnknown ? 1 : 0) === 1 ? 'exists' : 'exist'}`
 }
 
-/** The least size of a figure with its data, in bytes. */
-function sizeOf({ figure, shown, references, reduction }: LiveFigure): number {
+/** Returns the minimum size of a figure with its data, in bytes. */
+function sizeOf({ figure, shown: grids, references, reduction: downsampling }: LiveFigure): number {
   let size = figure.end - figure.start
   for (const reference of references) {
-    const { source, twin } = reference
-    if (reduction?.rows.has(traceOf(reference))) continue
-    const columns = shown.get(formatFid(source.grid))?.columns
+    const { source, twin: sibling } = reference
+    if (downsampling?.rows.has(traceOf(reference))) continue
+    const columns = grids.get(formatFid(source.grid))?.columns
     if (!columns || !source.uids.every((uid) => columns.has(uid))) continue
-    if (twin) size -= twin.end - twin.start
+    if (sibling) size -= sibling.end - sibling.start
     for (const uid of source.uids) for (const { bytes } of columns.get(uid)!.slices) size += bytes
   }
   return size
 }
 
-/**
- * The figure with its data as one text; undefined if it is larger than `most` bytes. With transforms, it is as large as what
- * they leave.
- */
+/** Reads a figure with its data into memory; undefined if it is larger than `maxBytes` after transforms. */
 export async function wholeFigure(
-  live: LiveFigure,
-  most: number,
-  written: (live: LiveFigure) => Bytes = drawn,
+  view: LiveFigure,
+  maxBytes: number,
+  write: (view: LiveFigure) => Bytes = drawn,
 ): Promise<Buffer | undefined> {
-  if (!hasTransforms(live.figure) && sizeOf(live) > most) return undefined
-  const parts: Uint8Array[] = []
+  if (!hasTransforms(view.figure) && sizeOf(view) > maxBytes) return undefined
+  const chunks: Uint8Array[] = []
   let size = 0
-  for await (const part of written(live)) {
-    size += part.length
-    if (size > most) return undefined
-    parts.push(part)
+  for await (const chunk of write(view)) {
+    size += chunk.length
+    if (size > maxBytes) return undefined
+    chunks.push(chunk)
   }
-  return Buffer.concat(parts)
+  return Buffer.concat(chunks)
 }
 
-async function* pieces(live: LiveFigure, inline: boolean, map: boolean): AsyncGenerator<Uint8Array> {
-  const { shown, figure, references } = live
-  const withColumns = references.filter((reference) => hasData(live, reference))
-  const inlined = inline ? withColumns : []
-  const blobs = batchedFor(shown, inlined)
-  // `map_data` is inserted before the closing brace.
-  const open = map ? new RawJson(figure.buf, figure.start, figure.end - 1, figure.limits) : figure
+/** Streams the figure, with inline data or a data map of unreadable grids. */
+async function* pieces(view: LiveFigure, isInline: boolean, isMapped: boolean): AsyncGenerator<Uint8Array> {
+  const { shown: grids, figure, references } = view
+  const withColumns = references.filter((reference) => hasData(view, reference))
+  const inlined = isInline ? withColumns : []
+  const blobs = batchedFor(grids, inlined)
+  // Insert `map_data` before the closing brace.
+  const open = isMapped ? new RawJson(figure.buf, figure.start, figure.end - 1, figure.limits) : figure
   for (const part of withData(open, inlined)) {
     if (Buffer.isBuffer(part)) yield part
-    else yield* data(shown, part, blobs)
+    else yield* data(grids, part, blobs)
   }
-  if (!map) return
+  if (!isMapped) return
   yield Buffer.from(`${figure.members().next().done ? '' : ','}"map_data":{`)
   const mapped = new Map(
     withColumns
-      .filter(({ source }) => !shown.get(formatFid(source.grid))!.readable)
+      .filter(({ source }) => !grids.get(formatFid(source.grid))!.readable)
       .map((reference) => [reference.text, reference]),
   )
   let first = true
   for (const reference of mapped.values()) {
     yield Buffer.from(`${first ? '' : ','}${JSON.stringify(reference.text)}:`)
     first = false
-    yield* data(shown, reference)
+    yield* data(grids, reference)
   }
   yield Buffer.from('}}')
 }
 
-/** Reads the columns of these references with few queries. They are read in this order; matrices are read apart. */
-function batchedFor(shown: Map<string, Shown>, references: readonly Reference[]): BlobReader | undefined {
-  const [first] = shown.values()
+/**
+ * Creates a reader that batches the slices of these references, in this order. Matrices are read separately.
+ */
+function batchedFor(grids: Map<string, Shown>, references: readonly Reference[]): BlobReader | undefined {
+  const [first] = grids.values()
   if (!first) return undefined
   const inOrder = references.filter(
     ({ source, type, attribute }) => source.uids.length === 1 || !isTransposed(type, attribute),
   )
   const slices = inOrder.flatMap(({ source: { grid, uids } }) => {
-    const { columns } = shown.get(formatFid(grid))!
+    const { columns } = grids.get(formatFid(grid))!
     return uids.flatMap((uid) => columns.get(uid)!.slices)
   })
   return new BatchedBlobs(first.snap.blobs, slices)
 }
 
-/** The data of a reference: one column as an array; several as rows (matrices) or as a list of columns. */
+/** Streams the data of a reference: one column as an array; several as rows (matrices) or as columns. */
 async function* data(
-  shown: Map<string, Shown>,
+  grids: Map<string, Shown>,
   { source, type, attribute }: Reference,
   blobs?: BlobReader,
 ): Bytes {
-  const { snap: whole, columns } = shown.get(formatFid(source.grid))!
-  const snap = blobs ? { ...whole, blobs } : whole
-  const chosen = source.uids.map((uid) => columns.get(uid)!)
+  const { snap: snapshot, columns } = grids.get(formatFid(source.grid))!
+  const snap = blobs ? { ...snapshot, blobs } : snapshot
+  const dataColumns = source.uids.map((uid) => columns.get(uid)!)
   yield OPEN
-  if (chosen.length === 1) yield* columnText(snap, chosen[0])
-  else if (isTransposed(type, attribute)) yield* rowsAs({ ...snap, columns: chosen }, arrays())
+  if (dataColumns.length === 1) yield* columnText(snap, dataColumns[0])
+  else if (isTransposed(type, attribute)) yield* rowsAs({ ...snap, columns: dataColumns }, arrays())
   else {
-    for (const [k, column] of chosen.entries()) {
+    for (const [k, column] of dataColumns.entries()) {
       yield k > 0 ? NEXT : OPEN
       yield* columnText(snap, column)
     }
@@ -362,9 +371,9 @@ async function* data(
   yield CLOSE
 }
 
-/** The chosen rows of a reference. */
-async function* chosenData(shown: Map<string, Shown>, { source }: Reference, rows: RowSet): Bytes {
-  const { snap, columns } = shown.get(formatFid(source.grid))!
+/** Streams the selected rows of a reference. */
+async function* chosenData(grids: Map<string, Shown>, { source }: Reference, rows: RowSet): Bytes {
+  const { snap, columns } = grids.get(formatFid(source.grid))!
   yield OPEN
   for (const [k, uid] of source.uids.entries()) {
     if (source.uids.length > 1) yield k > 0 ? NEXT : OPEN

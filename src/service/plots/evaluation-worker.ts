@@ -1,4 +1,4 @@
-/** A thread that evaluates one figure: sorting and grouping millions of points would delay all other requests. */
+/** Thread that evaluates one figure: sorting millions of points would block all other requests. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { Problem } from '../../contract/errors.ts'
 import type { EvaluationAnswer, EvaluationJob } from './evaluation.ts'
@@ -11,7 +11,7 @@ function answer(message: EvaluationAnswer, transfer: ArrayBuffer[] = []): void {
 }
 
 evaluateText(text, options).then(
-  (found) => answer({ text: found }, [found.buffer as ArrayBuffer]),
+  (result) => answer({ text: result }, [result.buffer as ArrayBuffer]),
   (error: unknown) => {
     if (!(error instanceof Problem)) throw error
     const { code, message, hint, field } = error

@@ -1,4 +1,4 @@
-/** Evaluates figures: what is little work at once, other ones in a thread of their own with a limit of time and memory. */
+/** Evaluates small figures at once, and large ones in a thread with limits of time and memory. */
 import type { Worker } from 'node:worker_threads'
 import { built } from '../../contract/built.ts'
 import { type ErrorCode, Problem } from '../../contract/errors.ts'
@@ -6,45 +6,46 @@ import type { Limits } from '../../contract/limits.ts'
 import { Admission } from '../core/admission.ts'
 import type { EvaluationOptions } from './evaluation-text.ts'
 
-/** Larger figures are evaluated in a thread, in bytes. */
+/** Maximum size of a figure that is evaluated without a thread. */
 const THREAD_BYTES = 64 * 1024
-/** As are those that become more than this. */
+/** Maximum result of an evaluation without a thread. Beyond it, the evaluation is repeated in a thread. */
 const LITTLE = { traces: 200, frameTraces: 500, shared: 256 * 1024 }
-/** Memory of a thread. */
+/** Maximum heap of a thread. */
 const HEAP_MB = 1024
-/** How often a thread is asked whether somebody still waits for it, in ms. */
+/** Interval of checks for the timeout and for disconnected clients, in ms. */
 const CHECK_MS = 200
-/** Threads at once, and figures that wait for one. */
+/** Maximum number of threads. */
 const THREADS = 2
+/** Maximum number of figures that wait for a thread. */
 const MAX_WAITING = 32
 
-/** What a thread is given. */
+/** Input of a thread. */
 export interface EvaluationJob {
   text: Uint8Array
   options: EvaluationOptions
 }
 
-/** What a thread answers. */
+/** Result of a thread. */
 export type EvaluationAnswer =
   | { text: Uint8Array }
   | { problem: { code: ErrorCode; message: string; hint?: string; field?: string } }
 
-/** Whom a figure is evaluated for. */
+/** Context of an evaluation. */
 export interface EvaluationRequest {
-  /** The owner of the plot, or the user who sends the figure: nobody has all threads. */
+  /** Owner of the plot, or user who sent the figure: no user can occupy all threads. */
   owner: string
   limits: Limits
-  /** Whether nobody waits for it any more. */
+  /** Returns whether the client has disconnected. */
   gone?: () => boolean
 }
 
 let threads: Admission | undefined
 
-/** Returns the text of a figure with its transforms evaluated. Throws `too_large`, `bad_figure`, `overloaded` and `aborted`. */
+/** Evaluates the JSON text of a figure. Throws `too_large`, `bad_figure`, `overloaded` and `aborted`. */
 export async function evaluate(
   text: Uint8Array,
   options: EvaluationOptions,
-  { owner, limits, gone = () => false }: EvaluationRequest,
+  { owner, limits, gone: isAborted = () => false }: EvaluationRequest,
 ): Promise<Buffer> {
   if (text.length <= THREAD_BYTES) {
     const { evaluateText } = await import('./evaluation-text.ts')
@@ -58,10 +59,11 @@ export async function evaluate(
     { running: THREADS, waiting: MAX_WAITING, wait: limits.wait_seconds * 1000 },
     'transform_seconds',
   )
-  return threads.run(owner, () => inThread({ text, options }, limits, gone), gone)
+  return threads.run(owner, () => inThread({ text, options }, limits, isAborted), isAborted)
 }
 
-async function inThread(job: EvaluationJob, limits: Limits, gone: () => boolean): Promise<Buffer> {
+/** Evaluates a figure in a new thread. */
+async function inThread(job: EvaluationJob, limits: Limits, isAborted: () => boolean): Promise<Buffer> {
   const { Worker } = process.getBuiltinModule('node:worker_threads')
   const worker = new Worker(built('evaluation-worker.js'), {
     workerData: job,
@@ -70,31 +72,36 @@ async function inThread(job: EvaluationJob, limits: Limits, gone: () => boolean)
     execArgv: [],
   })
   try {
-    return asBuffer(await answerOf(worker, limits, gone))
+    return asBuffer(await answerOf(worker, limits, isAborted))
   } finally {
     await worker.terminate()
   }
 }
 
-function answerOf(worker: Worker, { transform_seconds }: Limits, gone: () => boolean): Promise<Uint8Array> {
+/** Waits for the result of a thread. Rejects after `transform_seconds`, or when the client disconnects. */
+function answerOf(
+  worker: Worker,
+  { transform_seconds }: Limits,
+  isAborted: () => boolean,
+): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const until = performance.now() + transform_seconds * 1000
-    const watch = setInterval(() => {
-      if (gone()) reject(new Problem('aborted', 'the client disconnected'))
-      else if (performance.now() > until) reject(tooLong(transform_seconds))
+    const deadline = performance.now() + transform_seconds * 1000
+    const timer = setInterval(() => {
+      if (isAborted()) reject(new Problem('aborted', 'the client disconnected'))
+      else if (performance.now() > deadline) reject(tooLong(transform_seconds))
     }, CHECK_MS)
-    const end = (): void => clearInterval(watch)
+    const stopTimer = (): void => clearInterval(timer)
     worker.once('message', (answer: EvaluationAnswer) => {
-      end()
+      stopTimer()
       if ('text' in answer) return resolve(answer.text)
-      const { code, message, ...more } = answer.problem
-      reject(new Problem(code, message, more))
+      const { code, message, ...details } = answer.problem
+      reject(new Problem(code, message, details))
     })
     worker.once('error', (error: NodeJS.ErrnoException) => {
-      end()
+      stopTimer()
       reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge() : error)
     })
-    worker.once('exit', end)
+    worker.once('exit', stopTimer)
   })
 }
 

@@ -1,3 +1,4 @@
+/** Pushes changes to open plot pages. */
 import { Problem } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
 import { type Bytes, once } from '../../json/index.ts'
@@ -23,49 +24,47 @@ import type { Ranges } from './points/axes.ts'
 import { reductionOf } from './points/reduction.ts'
 import { stateOfFigure } from './shown.ts'
 
-/**
- * How long a state is shared by those who ask for it, and how often a stream asks, in ms. After a write of this process to
- * files of the plot's owner, it is asked at once; not more often than each `MIN_MS`, however many writes there are.
- */
+/** Lifetime of a cached fingerprint, and interval of checks of a stream, in ms. */
 const FRESH_MS = 1000
+/** Minimum interval of checks, in ms. A write to files of the owner triggers the next one. */
 const MIN_MS = 200
-/** How often a stream without changes sends a comment, so that proxies keep it open, in ms. */
+/** Interval of comments on a stream without changes, in ms: they make proxies keep it open. */
 const HEARTBEAT_MS = 15_000
-/** The fraction of the streams that one user or address may have. */
+/** Maximum fraction of all streams for one user or address. */
 const USER_SHARE = 0.5
-/** Size of the figures with data that are kept, and of the largest one of them, in bytes. */
+/** Size of the cache of figures with data. */
 const KEPT_BYTES = 32 * 1024 * 1024
+/** Maximum size of a cached figure. */
 const MAX_BYTES = 8 * 1024 * 1024
-/** States that are kept. */
+/** Maximum number of cached fingerprints. */
 const MAX_STATES = 10_000
-
 export interface LiveService extends Service {
   live: LiveFigures
 }
 
-/** How a figure is written: with the data that is there, or as it is drawn. */
+/** Forms of a figure with data: for programs, or for drawing (downsampled, with notes on missing data). */
 const forms = {
   data: { open: openFigure, write: withInlineData },
   drawn: { open: openDrawn, write: drawn },
 } as const
 export type Form = keyof typeof forms
 
-/** An owner of plots that have streams. */
+/** State of an owner whose plots have streams. */
 interface Followed {
   streams: number
-  /** When files of the owner were written last. */
+  /** Time of the last write to files of the owner, in ms of `performance.now()`. */
   written: number
-  /** Called for a write: streams that wait for the next look. */
+  /** Callbacks of streams that wait for the next check. */
   waiting: Set<() => void>
 }
 
 /**
- * What open pages of plots ask for again and again: whether the plot has changed, and what it shows now. However
- * many ask, the database is read once a second for the state, and once for each change.
+ * Fingerprints and figures for open pages of plots. All pages of a plot share one read of the fingerprint per
+ * second, and one read of the data per change.
  */
 export class LiveFigures {
   private readonly states = new Lru<{ state: Promise<string>; since: number }>(MAX_STATES, () => 1)
-  /** Owners of plots that have streams. */
+  /** Owners whose plots have streams. */
   private readonly followed = new Map<string, Followed>()
   private readonly figures = new Lru<Buffer>(KEPT_BYTES, ({ length }) => length)
   private readonly reading = new SharedWork<{ text: Buffer | undefined; state: string }>()
@@ -75,145 +74,144 @@ export class LiveFigures {
 
   constructor(private readonly mostStreams: number) {}
 
-  /** Identifies what a plot shows to the caller. Throws `not_found` if they may not read it. */
-  state(service: Service, asked: FileRequest): Promise<string> {
-    const { caller } = asked
-    const who = `${caller?.username ?? ''} ${caller?.credential ?? ''} ${asked.shareKey ?? ''} ${asked.version ?? ''}`
-    const key = `${formatFid(asked.fid)} ${who}`
-    const known = this.states.get(key)
+  /** Loads the fingerprint of what a plot shows to the caller; cached. Throws `not_found`. */
+  state(service: Service, request: FileRequest): Promise<string> {
+    const { caller } = request
+    const reader = `${caller?.username ?? ''} ${caller?.credential ?? ''} ${request.shareKey ?? ''} ${request.version ?? ''}`
+    const key = `${formatFid(request.fid)} ${reader}`
+    const cached = this.states.get(key)
     const now = performance.now()
-    const age = known ? now - known.since : Number.POSITIVE_INFINITY
-    const isOld = known !== undefined && known.since < (this.followed.get(asked.fid.owner)?.written ?? 0)
-    if (known && age < (isOld ? MIN_MS : FRESH_MS)) return known.state
-    const state = service.store.read(async (readers) => {
-      await assertSignedIn(readers, asked)
-      const found = await authorizeCall(readers, asked)
-      const content = await contentOf(readers, found, asked)
-      return stateOfFigure(readers, found.file, content, asked, content.at)
+    const age = cached ? now - cached.since : Number.POSITIVE_INFINITY
+    const isStale =
+      cached !== undefined && cached.since < (this.followed.get(request.fid.owner)?.written ?? 0)
+    if (cached && age < (isStale ? MIN_MS : FRESH_MS)) return cached.state
+    const fingerprint = service.store.read(async (readers) => {
+      await assertSignedIn(readers, request)
+      const authorized = await authorizeCall(readers, request)
+      const content = await contentOf(readers, authorized, request)
+      return stateOfFigure(readers, authorized.file, content, request, content.at)
     })
-    this.states.set(key, { state, since: now })
-    state.catch(() => this.states.delete(key))
-    return state
+    this.states.set(key, { state: fingerprint, since: now })
+    fingerprint.catch(() => this.states.delete(key))
+    return fingerprint
+  }
+
+  /** Loads the figure with its current data, as JSON; cached if small. Checks access. Throws `not_found`. */
+  async inlined(service: Service, request: FileRequest, form: Form, ranges?: Ranges): Promise<Bytes> {
+    await service.store.read((readers) => assertSignedIn(readers, request))
+    const stored = await storedFigure(service, request)
+    if (ranges && ranges.size > 0) return drawn(await openDrawn(service, request, stored, ranges))
+    const fingerprint = await service.store.read((readers) =>
+      stateOfFigure(readers, stored.file, stored.content, request, stored.content.at),
+    )
+    const cached = this.kept(fingerprint, form)
+    if (cached) return once(cached)
+    const key = `${fingerprint} ${form}`
+    const read = await this.reading.run(key, request.gone, async (isAborted) =>
+      this.read(await forms[form].open(service, { ...request, gone: isAborted }, stored), form),
+    )
+    // If the shared read shows data of another fingerprint, read again for this caller.
+    if (read.text && read.state === fingerprint) return once(read.text)
+    return forms[form].write(await forms[form].open(service, request, stored))
+  }
+
+  /** Downsamples an opened plot, and loads it for drawing; small ones are cached. */
+  async drawnOf(view: LiveFigure): Promise<Bytes> {
+    const cached = this.kept(view.state, 'drawn')
+    if (cached) return once(cached)
+    const key = `${view.state} drawn`
+    const downsampled = { ...view, reduction: await reductionOf(view) }
+    const { text } = await this.reading.run(key, view.gone, (isAborted) =>
+      this.read({ ...downsampled, gone: isAborted }, 'drawn'),
+    )
+    return text ? once(text) : drawn(downsampled)
+  }
+
+  private kept(fingerprint: string, form: Form): Buffer | undefined {
+    return this.figures.get(`${fingerprint} whole`) ?? this.figures.get(`${fingerprint} ${form}`)
+  }
+
+  /** Reads a figure and caches it if it is small. The text is undefined if it is larger. */
+  private async read(view: LiveFigure, form: Form): Promise<{ text: Buffer | undefined; state: string }> {
+    // With transforms, the figure is in memory anyway.
+    const maxBytes = hasTransforms(view.figure) ? Number.POSITIVE_INFINITY : MAX_BYTES
+    const text = await wholeFigure(view, maxBytes, forms[form].write)
+    const isWhole =
+      missingNote(view) === undefined &&
+      !hasTransforms(view.figure) &&
+      !(view.reduction ?? (await reductionOf(view)))
+    if (text && text.length <= MAX_BYTES) this.figures.set(`${view.state} ${isWhole ? 'whole' : form}`, text)
+    return { text, state: view.state }
   }
 
   /**
-   * The figure with its present data, as JSON text: `form` says whether for a program or to be drawn, which differs only
-   * if data is gone. A small one is kept until it changes; access is checked each time. Throws `not_found` if the caller
-   * may not read the plot.
+   * Streams server-sent events: the fingerprint now and at each change. Ends when the caller loses access.
    */
-  async inlined(service: Service, asked: FileRequest, form: Form, ranges?: Ranges): Promise<Bytes> {
-    await service.store.read((readers) => assertSignedIn(readers, asked))
-    const stored = await storedFigure(service, asked)
-    if (ranges && ranges.size > 0) return drawn(await openDrawn(service, asked, stored, ranges))
-    const { state } = await service.store.read(async (readers) => ({
-      state: await stateOfFigure(readers, stored.file, stored.content, asked, stored.content.at),
-    }))
-    const kept = this.kept(state, form)
-    if (kept) return once(kept)
-    const key = `${state} ${form}`
-    const found = await this.reading.run(key, asked.gone, async (gone) =>
-      this.read(await forms[form].open(service, { ...asked, gone }, stored), form),
-    )
-    // Who began to read may see more by now, or the data has changed: then it is read again for this caller.
-    if (found.text && found.state === state) return once(found.text)
-    return forms[form].write(await forms[form].open(service, asked, stored))
-  }
-
-  /** A plot that the caller has opened, as it is drawn. A small one is kept until it changes. */
-  async drawnOf(live: LiveFigure): Promise<Bytes> {
-    const kept = this.kept(live.state, 'drawn')
-    if (kept) return once(kept)
-    const key = `${live.state} drawn`
-    const reduced = { ...live, reduction: await reductionOf(live) }
-    const { text } = await this.reading.run(key, live.gone, (gone) =>
-      this.read({ ...reduced, gone }, 'drawn'),
-    )
-    return text ? once(text) : drawn(reduced)
-  }
-
-  private kept(state: string, form: Form): Buffer | undefined {
-    return this.figures.get(`${state} whole`) ?? this.figures.get(`${state} ${form}`)
-  }
-
-  /** The text is undefined if the figure is too large to be kept. */
-  private async read(live: LiveFigure, form: Form): Promise<{ text: Buffer | undefined; state: string }> {
-    // With transforms, it is one text anyway.
-    const most = hasTransforms(live.figure) ? Number.POSITIVE_INFINITY : MAX_BYTES
-    const text = await wholeFigure(live, most, forms[form].write)
-    const isWhole =
-      missingNote(live) === undefined &&
-      !hasTransforms(live.figure) &&
-      !(live.reduction ?? (await reductionOf(live)))
-    if (text && text.length <= MAX_BYTES) this.figures.set(`${live.state} ${isWhole ? 'whole' : form}`, text)
-    return { text, state: live.state }
-  }
-
-  /** Server-sent events: the state now, and again whenever it changes. Ends when the caller may no longer read it. */
-  async events(service: Service, asked: FileRequest, who: string): Promise<Bytes> {
-    const first = await this.state(service, asked)
-    const own = this.streams.get(who) ?? 0
-    const all = [...this.streams.values()].reduce((sum, count) => sum + count, 0)
-    if (all >= this.mostStreams || own >= this.mostStreams * USER_SHARE)
+  async events(service: Service, request: FileRequest, user: string): Promise<Bytes> {
+    const first = await this.state(service, request)
+    const userStreams = this.streams.get(user) ?? 0
+    const allStreams = [...this.streams.values()].reduce((sum, count) => sum + count, 0)
+    if (allStreams >= this.mostStreams || userStreams >= this.mostStreams * USER_SHARE)
       throw new Problem('overloaded', 'too many pages are open (limit live_pages)')
-    this.streams.set(who, own + 1)
+    this.streams.set(user, userStreams + 1)
     let isOpen = true
-    const end = (): void => {
+    const release = (): void => {
       if (!isOpen) return
       isOpen = false
-      const left = this.streams.get(who)! - 1
-      if (left > 0) this.streams.set(who, left)
-      else this.streams.delete(who)
+      const remaining = this.streams.get(user)! - 1
+      if (remaining > 0) this.streams.set(user, remaining)
+      else this.streams.delete(user)
     }
-    // It counts from now on, also if nobody begins to read it.
-    const changes = this.changes(service, asked, first)
+    // The stream counts from now on, even if it is never read.
+    const changes = this.changes(service, request, first)
     const iterator = {
       async next() {
         try {
           const result = await changes.next()
-          if (result.done) end()
+          if (result.done) release()
           return result
         } catch (error) {
-          end()
+          release()
           throw error
         }
       },
       return() {
-        end()
+        release()
         return changes.return(undefined)
       },
     }
     return { [Symbol.asyncIterator]: () => iterator }
   }
 
-  private async *changes(service: Service, asked: FileRequest, first: string): AsyncGenerator<Uint8Array> {
-    let state = first
-    let silent = 0
-    const { owner } = asked.fid
+  private async *changes(service: Service, request: FileRequest, first: string): AsyncGenerator<Uint8Array> {
+    let fingerprint = first
+    let silentMs = 0
+    const { owner } = request.fid
     const followed = this.followed.get(owner) ?? { streams: 0, written: 0, waiting: new Set() }
     this.followed.set(owner, followed)
     followed.streams++
     try {
-      yield event(state)
+      yield event(fingerprint)
       while (!this.closed) {
-        silent += await nextLook(followed)
-        const now = await this.state(service, asked).catch((error) => {
-          // The plot has gone, or its access. Anything else passes, as a database that restarts does.
+        silentMs += await nextLook(followed)
+        const current = await this.state(service, request).catch((error) => {
+          // The plot was deleted, or access was lost. Other errors are temporary, such as a database restart.
           if (error instanceof Problem && error.status < 500) return undefined
-          return state
+          return fingerprint
         })
-        if (now === undefined) return
-        if (now !== state) yield event(now)
-        else if (silent >= HEARTBEAT_MS) yield Buffer.from(': still here\n\n')
+        if (current === undefined) return
+        if (current !== fingerprint) yield event(current)
+        else if (silentMs >= HEARTBEAT_MS) yield Buffer.from(': still here\n\n')
         else continue
-        state = now
-        silent = 0
+        fingerprint = current
+        silentMs = 0
       }
     } finally {
       if (--followed.streams === 0) this.followed.delete(owner)
     }
   }
 
-  /** Tells the streams of an owner's plots that files were written. */
+  /** Wakes the streams of an owner's plots after a write. */
   written(owner: string): void {
     const followed = this.followed.get(owner)
     if (!followed) return
@@ -227,33 +225,34 @@ export class LiveFigures {
   }
 }
 
-/** Waits until a stream should look again. Returns how long that was, in ms. */
+/** Waits until a stream should check for changes. Returns the waiting time, in ms. */
 async function nextLook({ written, waiting }: Followed): Promise<number> {
-  const began = performance.now()
+  const start = performance.now()
   await new Promise<void>((resolve) => {
-    const end = (): void => {
-      waiting.delete(look)
+    const finish = (): void => {
+      waiting.delete(wake)
       resolve()
     }
-    const look = (): void => {
-      waiting.delete(look)
+    const wake = (): void => {
+      waiting.delete(wake)
       clearTimeout(timer)
-      timer = setTimeout(end, Math.max(0, began + MIN_MS - performance.now())).unref()
+      timer = setTimeout(finish, Math.max(0, start + MIN_MS - performance.now())).unref()
     }
-    // What was written while the stream looked may not be in what it found.
-    let timer = setTimeout(end, written > began - MIN_MS ? MIN_MS : FRESH_MS).unref()
-    waiting.add(look)
+    // The last check may have missed a write that happened during it.
+    let timer = setTimeout(finish, written > start - MIN_MS ? MIN_MS : FRESH_MS).unref()
+    waiting.add(wake)
   })
-  return performance.now() - began
+  return performance.now() - start
 }
 
-/** Throws `unauthenticated` if the session or key with which the chart was opened has ended since. */
+/** Throws `unauthenticated` if the session or key with which the chart was opened has ended. */
 async function assertSignedIn(readers: Readers, { caller }: FileRequest): Promise<void> {
   if (caller?.credential === undefined) return
   if (await isStillSignedIn(readers, caller.username, caller.credential)) return
   throw new Problem('unauthenticated', 'the session or key with which this chart was opened has ended')
 }
 
-function event(state: string): Uint8Array {
-  return Buffer.from(`event: state\ndata: ${state}\n\n`)
+/** Formats a server-sent event. */
+function event(fingerprint: string): Uint8Array {
+  return Buffer.from(`event: state\ndata: ${fingerprint}\n\n`)
 }

@@ -1,3 +1,4 @@
+/** Finds plots whose columns were removed. */
 import { listed } from '../../contract/closest.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { acceptedBefore, parseRaw } from '../../json/index.ts'
@@ -7,50 +8,47 @@ import { loadText } from '../store/aggregates/texts.ts'
 import type { Readers, Store } from '../store/store.ts'
 import { sourcesIn } from './figure.ts'
 
-/** Plots that are named in a warning, and whose figures are read for it. */
+/** Maximum number of plots that are read for warnings. */
 const MAX_PLOTS = 20
 
-/** A plot with the names of columns that it no longer finds. */
+/** A plot, and the names of its removed columns. */
 export interface BrokenPlot {
   plot: FileRow
   columns: string[]
 }
 
-/**
- * The plots that show columns which are gone from a grid: of the owner of the grid only, since others would learn of
- * plots that they may not see. At most `MAX_PLOTS`.
- */
+/** Finds plots of the grid's owner that show removed columns. Other plots may be hidden from the caller. */
 export async function brokenPlots(store: Store, readers: Readers, grid: Fid): Promise<BrokenPlot[]> {
   const columns = await readers.grids.lost(grid.owner, grid.idlocal)
   if (columns.length === 0) return []
   const names = new Map(columns.map(({ uid, name }) => [uid, name]))
   const broken: BrokenPlot[] = []
   for await (const { plot, uids } of figuresOf(store, readers, grid, MAX_PLOTS)) {
-    const lost = uids.flatMap((uid) => names.get(uid) ?? [])
-    if (lost.length > 0) broken.push({ plot, columns: lost })
+    const removed = uids.flatMap((uid) => names.get(uid) ?? [])
+    if (removed.length > 0) broken.push({ plot, columns: removed })
   }
   return broken
 }
 
-/** Plots whose figures are read to find the columns that they use. */
+/** Maximum number of plots that are read for the columns that they use. */
 const MAX_READ = 1000
 
-/** The uids of the columns of a grid that plots of its owner use. */
+/** Returns uids of columns that the owner's first 1,000 plots use. */
 export async function columnsOfPlots(store: Store, readers: Readers, grid: Fid): Promise<string[]> {
-  const found = new Set<string>()
+  const used = new Set<string>()
   for await (const { uids } of figuresOf(store, readers, grid, MAX_READ))
-    for (const uid of uids) found.add(uid)
-  return [...found]
+    for (const uid of uids) used.add(uid)
+  return [...used]
 }
 
-/** The plots of the owner of a grid that show it, with the columns that they use. */
+/** Reads the first plots that show a grid. Yields those of its owner with the columns that they use. */
 async function* figuresOf(
   store: Store,
   readers: Readers,
   grid: Fid,
-  most: number,
+  maxPlots: number,
 ): AsyncGenerator<{ plot: FileRow; uids: string[] }> {
-  const plots = await readers.plots.referencersOf(grid, 'grid', undefined, false, most)
+  const plots = await readers.plots.referencersOf(grid, 'grid', undefined, false, maxPlots)
   for (const plot of await readers.folders.active(plots)) {
     if (plot.owner !== grid.owner) continue
     const content = await readers.plots.content(plot.owner, plot.idlocal)
@@ -63,7 +61,7 @@ async function* figuresOf(
   }
 }
 
-/** A warning for each plot that no longer finds its columns. */
+/** Formats a warning for each plot with removed columns. */
 export function brokenWarnings(broken: readonly BrokenPlot[]): string[] {
   return broken.map(
     ({ plot, columns }) =>

@@ -1,8 +1,9 @@
+/** Rates how complete a plot is. */
 import type { RawJson } from '../../json/index.ts'
 
 /**
- * Quality of a plot, 0 to 5. One point each for: a title, an axis title, names for all traces (or a single
- * trace), data, and a legend, color bar or annotation. Used by `min_quality` and `max_quality`.
+ * Rates a plot from 0 to 5, for `min_quality` and `max_quality`. One point each for a title, an axis title,
+ * names of all traces (or a single trace), data, and a legend or annotation.
  */
 export function qualityOf(figure: RawJson, hasData: boolean): number {
   const layout = figure.get('layout')
@@ -12,18 +13,18 @@ export function qualityOf(figure: RawJson, hasData: boolean): number {
     traces++
     if (trace.get('name')) named++
   }
-  const legend = layout?.get('showlegend')?.value() !== false
+  const hasLegend = layout?.get('showlegend')?.value() !== false
   const points = [
     titled(layout),
     anyTitled(axesOf(layout)),
     traces > 0 && (traces === 1 || named === traces),
     hasData,
-    (traces > 1 && legend) || layout?.get('annotations')?.items().next().done === false,
+    (traces > 1 && hasLegend) || layout?.get('annotations')?.items().next().done === false,
   ]
   return points.filter(Boolean).length
 }
 
-/** Axes of the layout, including those of scenes and polar subplots. */
+/** Yields the axes of a layout, including those of scenes and polar subplots. */
 function* axesOf(layout: RawJson | undefined): Generator<RawJson> {
   for (const [name, value] of layout?.members() ?? []) {
     if (/^[xy]axis\d*$/.test(name)) yield value
@@ -31,13 +32,13 @@ function* axesOf(layout: RawJson | undefined): Generator<RawJson> {
   }
 }
 
-function anyTitled(things: Iterable<RawJson>): boolean {
-  for (const thing of things) if (titled(thing)) return true
+function anyTitled(elements: Iterable<RawJson>): boolean {
+  for (const element of elements) if (titled(element)) return true
   return false
 }
 
-function titled(thing: RawJson | undefined): boolean {
-  const title = thing?.get('title')
+function titled(element: RawJson | undefined): boolean {
+  const title = element?.get('title')
   const text = title?.kind === 'object' ? title.get('text') : title
   return text?.kind === 'string' && (text.value() as string).trim() !== ''
 }

@@ -1,3 +1,4 @@
+/** Finds the references and data arrays in a figure. */
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import type { Limits } from '../../contract/limits.ts'
@@ -19,34 +20,35 @@ export interface Source {
   uids: string[]
 }
 
-/** A location in a figure. */
+/** Location of an attribute in a figure. */
 export interface Place {
   /** Path from the figure: `data.0.marker.color`. */
   path: string
   /** Path from the trace: `marker.color`. */
   attribute: string
-  /** The type of the trace. */
+  /** Type of the trace. */
   type: string
 }
 
+/** Byte range [start, end) of the JSON text. */
 interface Span {
   start: number
   end: number
 }
 
-/** An object member that a survey found. Its span is from the quote of its name to the end of its value. */
+/** A member found by a scan. Its span is from the quote of its name to the end of its value. */
 interface Mark extends Place, Span {
   /** Name of the data attribute: `color`. */
   name: string
   value: RawJson
 }
 
-/** A member ending in `src` that refers to columns. Path and attribute are those of the data attribute. */
+/** A member ending in `src` that refers to columns. Path and attribute are those of its data attribute. */
 export interface Reference extends Mark {
   kind: 'reference'
   source: Source
   text: string
-  /** The span of the value of the data attribute in the same object, if present. */
+  /** Span of the value of the data attribute beside it, if present. */
   twin?: Span
 }
 
@@ -62,28 +64,28 @@ export interface Empty extends Mark {
 
 export type Found = Reference | Data | Empty
 
-/** The limits that apply to figures. */
+/** Limits that apply to figures. */
 export type FigureLimits = Pick<Limits, 'figure_columns' | 'figure_traces' | 'json_members'>
 
 /** Parses a reference (`alice:3:0f12ab,c0ffee`); undefined if it is invalid. */
 function readSource(text: string): Source | undefined {
   const match = /^([A-Za-z0-9._-]+):(\d{1,15}):([^:\0]*)$/.exec(text.trim())
   if (!match) return undefined
-  let list = match[3]
-  // The meaning of a trailing star is not documented; ignore it.
-  if (list.endsWith('*')) {
-    list = list.slice(0, -1).trimEnd()
-    if (list.endsWith(',')) list = list.slice(0, -1)
+  let uidList = match[3]
+  // The meaning of a trailing star is undocumented: ignore it.
+  if (uidList.endsWith('*')) {
+    uidList = uidList.slice(0, -1).trimEnd()
+    if (uidList.endsWith(',')) uidList = uidList.slice(0, -1)
   }
   return {
     grid: { owner: match[1], idlocal: Number(match[2]) },
-    uids: list.split(',').map((uid) => uid.trim()),
+    uids: uidList.split(',').map((uid) => uid.trim()),
   }
 }
 
 /**
- * Finds all references and data arrays in the traces of `data` and `frames`, in order. Runs in linear time at
- * any nesting depth. Stored figures need no `limits`: they were checked before.
+ * Finds all references and data arrays in the traces of `data` and `frames`, in order. Takes linear time at
+ * any depth. Stored figures need no `limits`: they were checked before.
  */
 export function scanFigure(figure: RawJson, limits?: FigureLimits): Found[] {
   const steps = surveySteps(figure, limits)
@@ -93,7 +95,7 @@ export function scanFigure(figure: RawJson, limits?: FigureLimits): Found[] {
   }
 }
 
-/** Like `survey`, but yields to the event loop between traces. For large figures. */
+/** Like `scanFigure`, but yields to the event loop between traces, for large figures. */
 export async function scanFigureInTurns(figure: RawJson, limits: FigureLimits): Promise<Found[]> {
   const steps = surveySteps(figure, limits)
   for (;;) {
@@ -103,8 +105,9 @@ export async function scanFigureInTurns(figure: RawJson, limits: FigureLimits): 
   }
 }
 
+/** Scans a figure in steps of one trace. */
 function* surveySteps(figure: RawJson, limits: FigureLimits | undefined): Generator<void, Found[]> {
-  const surveyor = new FigureScanner(figure.buf, limits)
+  const scanner = new FigureScanner(figure.buf, limits)
   const types: string[] = []
   const members = [...figure.members()]
   yield
@@ -117,24 +120,26 @@ function* surveySteps(figure: RawJson, limits: FigureLimits | undefined): Genera
     let k = 0
     if (name === 'data') {
       for (const trace of list.items()) {
-        surveyor.trace(trace, `data.${k}`, types[k++] ?? 'scatter')
+        scanner.trace(trace, `data.${k}`, types[k++] ?? 'scatter')
         yield
       }
     } else if (name === 'frames') {
       for (const frame of list.items()) {
-        surveyFrame(surveyor, frame, `frames.${k++}`, types)
+        surveyFrame(scanner, frame, `frames.${k++}`, types)
         yield
       }
     }
   }
-  refuseDoubles(surveyor.found)
-  return surveyor.found.sort((a, b) => a.start - b.start)
+  refuseDoubles(scanner.found)
+  return scanner.found.sort((a, b) => a.start - b.start)
 }
 
-/** Throws if a data attribute is present twice: JSON readers disagree on which value counts. */
-function refuseDoubles(found: readonly Found[]): void {
+/**
+ * Throws `invalid_request` if a data attribute is duplicated: JSON parsers disagree on which value counts.
+ */
+function refuseDoubles(members: readonly Found[]): void {
   const paths = new Set<string>()
-  for (const { kind, path } of found) {
+  for (const { kind, path } of members) {
     if (kind === 'reference' || kind === 'empty') continue
     if (paths.has(path)) {
       throw new Problem('invalid_request', `figure.${path}: is duplicated`, {
@@ -153,8 +158,8 @@ function tooManyTraces({ figure_traces }: FigureLimits): Problem {
   })
 }
 
-/** Surveys a frame. Its traces update those of the figure, in order or as listed in `traces`. */
-function surveyFrame(surveyor: FigureScanner, frame: RawJson, path: string, types: string[]): void {
+/** Scans a frame. Its traces update those of the figure, in order or as listed in `traces`. */
+function surveyFrame(scanner: FigureScanner, frame: RawJson, path: string, types: string[]): void {
   const traces = frame.get('traces')
   const targets = traces?.kind === 'array' ? (traces.value() as unknown[]) : undefined
   for (const [name, list] of frame.members()) {
@@ -162,21 +167,22 @@ function surveyFrame(surveyor: FigureScanner, frame: RawJson, path: string, type
     if (name !== 'data') continue
     for (const trace of list.items()) {
       const type = typeOf(trace) ?? types[Number(targets?.[k] ?? k)] ?? 'scatter'
-      surveyor.trace(trace, `${path}.data.${k++}`, type)
+      scanner.trace(trace, `${path}.data.${k++}`, type)
     }
   }
 }
 
+/** Returns the type of a trace; undefined if it has none. */
 function typeOf(trace: RawJson): string | undefined {
   const type = trace.get('type')
   return type?.kind === 'string' ? (type.value() as string) : undefined
 }
 
-/** Maximum length of an attribute path. All known ones are shorter. */
+/** Maximum length of an attribute path. Paths of all known attributes are shorter. */
 const MAX_PATH_CHARACTERS = 200
 const MAX_REFERENCE_CHARACTERS = 1024 * 1024
 
-/** The path of a member of an attribute. Overlong paths end in an ellipsis and do not grow further. */
+/** Appends a name to an attribute path. Paths beyond the limit end in an ellipsis. */
 function below(attribute: string, name: string): string {
   if (attribute.length + name.length > MAX_PATH_CHARACTERS)
     return attribute.endsWith('…') ? attribute : `${attribute}.…`
@@ -188,9 +194,9 @@ class FigureScanner {
   readonly found: Found[] = []
   #columns = 0
   #traces = 0
-  #at = ''
-  #type = ''
-  #known: ReadonlySet<string> = new Set()
+  #tracePath = ''
+  #traceType = ''
+  #dataAttributes: ReadonlySet<string> = new Set()
   readonly #buf: Buffer
   readonly #limits: FigureLimits | undefined
 
@@ -199,164 +205,168 @@ class FigureScanner {
     this.#limits = limits
   }
 
-  trace(trace: RawJson, at: string, type: string): void {
+  /** Scans one trace. */
+  trace(trace: RawJson, path: string, type: string): void {
     if (trace.kind !== 'object') return
     if (this.#limits && ++this.#traces > this.#limits.figure_traces) throw tooManyTraces(this.#limits)
-    this.#at = at
-    this.#type = type
-    this.#known = dataAttributes(type)
-    this.#object(trace.start, '')
+    this.#tracePath = path
+    this.#traceType = type
+    this.#dataAttributes = dataAttributes(type)
+    this.#scanObject(trace.start, '')
   }
 
   /** Scans the object at `from`. Returns its end and whether it is a typed array. */
-  #object(from: number, attribute: string): { end: number; typed: boolean } {
+  #scanObject(from: number, attribute: string): { end: number; typed: boolean } {
     const buf = this.#buf
     // Four offsets per member: start and end of its name, start and end of its value.
     const spans: number[] = []
-    const most = 4 * (this.#limits?.json_members ?? Number.POSITIVE_INFINITY)
-    const own: Reference[] = []
-    let bdata = false
-    let dtype = false
+    const maxSpans = 4 * (this.#limits?.json_members ?? Number.POSITIVE_INFINITY)
+    const references: Reference[] = []
+    let hasBdata = false
+    let hasDtype = false
     let i = skipBlanks(buf, from + 1)
     while (buf[i] !== 0x7d) {
       const nameEnd = endOfString(buf, i)
       const value = skipBlanks(buf, skipBlanks(buf, nameEnd) + 1)
       const member = { start: i, nameEnd, value, end: 0 }
-      const c = buf[value]
-      if (c === 0x7b || c === 0x5b) {
+      const firstByte = buf[value]
+      if (firstByte === 0x7b || firstByte === 0x5b) {
         const name = memberName(buf, member)
-        member.end = this.#container(member, name, below(attribute, name))
+        member.end = this.#scanContainer(member, name, below(attribute, name))
       } else {
         member.end = endOf(buf, value)
         if (nameEnd - i === 7) {
           const name = buf.toString('latin1', i + 1, nameEnd - 1)
-          bdata ||= name === 'bdata'
-          dtype ||= name === 'dtype'
+          hasBdata ||= name === 'bdata'
+          hasDtype ||= name === 'dtype'
         }
         if (maybeSource(buf, i, nameEnd)) {
-          const reference = this.#reference(member, attribute)
-          if (reference) own.push(reference)
+          const reference = this.#readReference(member, attribute)
+          if (reference) references.push(reference)
         }
       }
       spans.push(i, nameEnd, value, member.end)
-      if (spans.length > most)
+      if (spans.length > maxSpans)
         throw new Problem(
           'bad_data',
-          `figure.${[this.#at, attribute].filter(Boolean).join('.')}: more than ${most / 4} members (limit json_members)`,
+          `figure.${[this.#tracePath, attribute].filter(Boolean).join('.')}: more than ${maxSpans / 4} members (limit json_members)`,
           { field: 'figure' },
         )
       i = skipBlanks(buf, member.end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
     }
-    if (own.length > 0) giveTwins(buf, own, spans)
-    return { end: i + 1, typed: bdata && dtype }
+    if (references.length > 0) giveTwins(buf, references, spans)
+    return { end: i + 1, typed: hasBdata && hasDtype }
   }
 
   /** Scans a member whose value is an object or array. Returns its end. */
-  #container({ start, value }: Member, name: string, attribute: string): number {
+  #scanContainer({ start, value }: Member, name: string, attribute: string): number {
     const buf = this.#buf
-    const mark = (end: number): Mark => this.#mark({ start, value, end }, name, attribute)
-    const known = this.#known.has(attribute)
+    const mark = (end: number): Mark => this.#createMark({ start, value, end }, name, attribute)
+    const isData = this.#dataAttributes.has(attribute)
     // A reference must be a string: refuse an array or object.
-    if (name.length > 3 && name.endsWith('src') && this.#known.has(attribute.slice(0, -3)))
+    if (name.length > 3 && name.endsWith('src') && this.#dataAttributes.has(attribute.slice(0, -3)))
       throw noReference(
         { ...mark(value), path: mark(value).path.slice(0, -3) },
         buf[value] === 0x5b ? 'array' : 'object',
       )
     if (buf[value] === 0x7b) {
       const before = this.found.length
-      const { end, typed } = this.#object(value, attribute)
-      if (!known || !typed) return end
-      // Drop what was found inside: it is part of the typed array.
+      const { end, typed } = this.#scanObject(value, attribute)
+      if (!isData || !typed) return end
+      // Drop the members inside: they are parts of the typed array.
       this.found.length = before
-      this.#add({ kind: 'typed', ...mark(end) }, 1)
+      this.#addMember({ kind: 'typed', ...mark(end) }, 1)
       return end
     }
-    if (known) {
+    if (isData) {
       const end = endOf(buf, value)
-      this.#add({ kind: 'array', ...mark(end) }, 1)
+      this.#addMember({ kind: 'array', ...mark(end) }, 1)
       return end
     }
     let i = skipBlanks(buf, value + 1)
     if (buf[i] !== 0x7b) return endOf(buf, value)
     for (let k = 0; buf[i] !== 0x5d; k++) {
-      const end = buf[i] === 0x7b ? this.#object(i, below(attribute, String(k))).end : endOf(buf, i)
+      const end = buf[i] === 0x7b ? this.#scanObject(i, below(attribute, String(k))).end : endOf(buf, i)
       i = skipBlanks(buf, end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
     }
     return i + 1
   }
 
-  #reference(member: Member, attribute: string): Reference | undefined {
+  /**
+   * Parses a member that may be a reference. Throws `invalid_request` for an invalid one of a data attribute.
+   */
+  #readReference(member: Member, attribute: string): Reference | undefined {
     const name = memberName(this.#buf, member)
     if (!name.endsWith('src') || name.length === 3) return undefined
     const data = name.slice(0, -3)
-    const twin = below(attribute, data)
-    const mark = this.#mark(member, data, twin)
-    const isData = this.#known.has(twin)
+    const dataPath = below(attribute, data)
+    const mark = this.#createMark(member, data, dataPath)
+    const isData = this.#dataAttributes.has(dataPath)
     if (mark.value.kind !== 'string') {
       if (isData && mark.value.kind !== 'null') throw noReference(mark, mark.value.kind)
-      if (isData) this.#add({ kind: 'empty', ...mark }, 1)
+      if (isData) this.#addMember({ kind: 'empty', ...mark }, 1)
       return undefined
     }
     const text = mark.value.value() as string
     const source = text.length <= MAX_REFERENCE_CHARACTERS ? readSource(text) : undefined
     if (source) {
       const reference: Reference = { kind: 'reference', ...mark, source, text }
-      this.#add(reference, source.uids.length)
+      this.#addMember(reference, source.uids.length)
       return reference
     }
     if (text !== '' && isData) throw noReference(mark, JSON.stringify(text.slice(0, 80)))
-    if (isData) this.#add({ kind: 'empty', ...mark }, 1)
+    if (isData) this.#addMember({ kind: 'empty', ...mark }, 1)
     return undefined
   }
 
-  #mark({ start, value, end }: Span & { value: number }, name: string, attribute: string): Mark {
+  #createMark({ start, value, end }: Span & { value: number }, name: string, attribute: string): Mark {
     return {
       start,
       end,
       name,
       value: new RawJson(this.#buf, value, end),
-      path: `${this.#at}.${attribute}`,
+      path: `${this.#tracePath}.${attribute}`,
       attribute,
-      type: this.#type,
+      type: this.#traceType,
     }
   }
 
-  #add(found: Found, columns: number): void {
+  #addMember(member: Found, columns: number): void {
     this.#columns += columns
-    const most = this.#limits?.figure_columns
-    if (most !== undefined && this.#columns > most) {
+    const maxColumns = this.#limits?.figure_columns
+    if (maxColumns !== undefined && this.#columns > maxColumns) {
       throw new Problem(
         'bad_data',
-        `figure.${found.path}: a figure can refer to at most ${most} columns (limit figure_columns)`,
-        { field: 'figure', path: `figure.${found.path}`, hint: 'Split the figure into several plots.' },
+        `figure.${member.path}: a figure can refer to at most ${maxColumns} columns (limit figure_columns)`,
+        { field: 'figure', path: `figure.${member.path}`, hint: 'Split the figure into several plots.' },
       )
     }
-    this.found.push(found)
+    this.found.push(member)
   }
 }
 
-function noReference({ path: data }: Mark, what: string): Problem {
+function noReference({ path: data }: Mark, value: string): Problem {
   const path = `figure.${data}src`
-  return new Problem('invalid_request', `${path}: not a reference to columns of a grid: ${what}`, {
+  return new Problem('invalid_request', `${path}: not a reference to columns of a grid: ${value}`, {
     field: 'figure',
     path,
   })
 }
 
-/** Whether a name may end in `src`, literally or written with escapes. */
+/** Returns whether a name may end in `src`, literally or with escapes. */
 function maybeSource(buf: Buffer, start: number, nameEnd: number): boolean {
   if (buf[nameEnd - 2] === 0x63 && buf[nameEnd - 3] === 0x72 && buf[nameEnd - 4] === 0x73) return true
   return hasEscapes(buf, start, nameEnd)
 }
 
-/** Sets `twin` of the references of one object. */
+/** Sets the spans of the data attributes beside the references of one object. */
 function giveTwins(buf: Buffer, references: readonly Reference[], spans: readonly number[]): void {
-  const byTwin = new Map(references.map((reference) => [reference.name, reference]))
+  const byDataName = new Map(references.map((reference) => [reference.name, reference]))
   for (let k = 0; k < spans.length; k += 4) {
     const [start, nameEnd, value, end] = spans.slice(k, k + 4)
-    const reference = byTwin.get(memberName(buf, { start, nameEnd, value, end }))
+    const reference = byDataName.get(memberName(buf, { start, nameEnd, value, end }))
     if (reference) reference.twin = { start: value, end }
   }
 }

@@ -1,3 +1,4 @@
+/** Resolves the grids of a plot, with access, and its fingerprint. */
 import { createHash } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
@@ -14,76 +15,80 @@ import { gridOfVersion, keptColumns } from './versions.ts'
 
 /** A grid with the columns that a plot shows. */
 export interface Shown {
-  /** undefined if it is gone, and a kept version of the plot still has its data. */
+  /** Undefined if the grid was deleted, and a kept version of the plot still has its data. */
   file: FileRow | undefined
   snap: Snapshot
   columns: Map<string, SnapshotColumn>
-  /** Names of columns that the plot refers to and that are gone, by uid. */
+  /** Names of removed columns that the plot refers to, by uid. */
   lost: Map<string, string>
-  /** Whether the caller may read the grid itself. */
+  /** True if the caller may read the grid itself. */
   readable: boolean
 }
 
-/** The grids of these sources that the plot's owner or the caller may read, by fid. */
+/** Loads the grids of these sources that the plot's owner or the caller may read, by fid. */
 export async function shownGrids(
   service: Service,
   readers: Readers,
   owner: string,
   sources: readonly Source[],
   principal: Principal,
-  at?: FoundVersion,
+  version?: FoundVersion,
 ): Promise<Map<string, Shown>> {
-  const wanted = new Map<string, { fid: Fid; uids: Set<string> }>()
+  const requested = new Map<string, { fid: Fid; uids: Set<string> }>()
   for (const { grid, uids } of sources) {
     const key = formatFid(grid)
-    if (!wanted.has(key)) wanted.set(key, { fid: grid, uids: new Set() })
-    for (const uid of uids) wanted.get(key)!.uids.add(uid)
+    if (!requested.has(key)) requested.set(key, { fid: grid, uids: new Set() })
+    for (const uid of uids) requested.get(key)!.uids.add(uid)
   }
-  const shown = new Map<string, Shown>()
-  const kept = at?.row?.kept_at !== null && at?.time === undefined ? at?.row : undefined
-  for (const [key, { fid, uids }] of wanted) {
-    const found = await shownFile(readers, owner, fid, principal)
-    if (kept) {
-      const own = await keptColumns(readers, kept, fid, uids)
-      if (own.length === 0) continue
-      const rows = Math.max(0, ...own.map((column) => column.rows))
-      shown.set(key, {
-        file: found?.file,
-        snap: { blobs: service.store.blobs, columns: own, rows },
-        columns: new Map(own.map((column) => [column.uid, column])),
+  const grids = new Map<string, Shown>()
+  const keptVersion = version?.row?.kept_at !== null && version?.time === undefined ? version?.row : undefined
+  for (const [key, { fid, uids }] of requested) {
+    const visible = await shownFile(readers, owner, fid, principal)
+    if (keptVersion) {
+      const storedColumns = await keptColumns(readers, keptVersion, fid, uids)
+      if (storedColumns.length === 0) continue
+      const rows = Math.max(0, ...storedColumns.map((column) => column.rows))
+      grids.set(key, {
+        file: visible?.file,
+        snap: { blobs: service.store.blobs, columns: storedColumns, rows },
+        columns: new Map(storedColumns.map((column) => [column.uid, column])),
         lost: new Map(),
-        readable: found?.readable ?? false,
+        readable: visible?.readable ?? false,
       })
       continue
     }
-    if (!found) continue
-    const row = at && (await gridOfVersion(readers, owner, at, found.file, principal))
-    if (row === 'expired')
-      throw new Problem('not_found', `the data that version ${at!.version} showed has expired`, {
-        hint: 'Versions that are kept have their data: gridline keep FILE@3',
+    if (!visible) continue
+    const gridVersion = version && (await gridOfVersion(readers, owner, version, visible.file, principal))
+    if (gridVersion === 'expired')
+      throw new Problem('not_found', `the data that version ${version!.version} showed has expired`, {
+        hint: 'To keep the data of a version: gridline keep FILE@3',
       })
-    const choose = (all: ColumnRow[]) => all.filter(({ uid }) => uids.has(uid))
-    const snap = await snapshotOf(service.store, readers, fid, row, choose)
+    const selectColumns = (all: ColumnRow[]) => all.filter(({ uid }) => uids.has(uid))
+    const snap = await snapshotOf(service.store, readers, fid, gridVersion, selectColumns)
     const columns = new Map(snap.columns.map((column) => [column.uid, column]))
     const isWhole = [...uids].every((uid) => columns.has(uid))
-    const gone = isWhole ? [] : await readers.grids.lost(fid.owner, fid.idlocal)
-    const lost = new Map(gone.map(({ uid, name }) => [uid, name]))
-    shown.set(key, { file: found.file, snap, columns, lost, readable: found.readable })
+    const removedColumns = isWhole ? [] : await readers.grids.lost(fid.owner, fid.idlocal)
+    const removed = new Map(removedColumns.map(({ uid, name }) => [uid, name]))
+    grids.set(key, { file: visible.file, snap, columns, lost: removed, readable: visible.readable })
   }
-  return shown
+  return grids
 }
 
-/** The grids with no more values than belong to their versions. Call it outside of the transaction. */
-export async function trimmedGrids(shown: ReadonlyMap<string, Shown>): Promise<Map<string, Shown>> {
-  const whole = new Map<string, Shown>()
-  for (const [key, one] of shown) {
-    const snap = await trimmed(one.snap)
-    whole.set(key, { ...one, snap, columns: new Map(snap.columns.map((column) => [column.uid, column])) })
+/** Removes values that were appended after the requested versions. Call it outside of the transaction. */
+export async function trimmedGrids(grids: ReadonlyMap<string, Shown>): Promise<Map<string, Shown>> {
+  const trimmedByFid = new Map<string, Shown>()
+  for (const [key, grid] of grids) {
+    const snap = await trimmed(grid.snap)
+    trimmedByFid.set(key, {
+      ...grid,
+      snap,
+      columns: new Map(snap.columns.map((column) => [column.uid, column])),
+    })
   }
-  return whole
+  return trimmedByFid
 }
 
-/** A grid, if a plot of `owner` shows it to `principal`: if either of them may read it. */
+/** Loads a grid; undefined if neither the plot's owner nor `principal` may read it. */
 async function shownFile(
   readers: Readers,
   owner: string,
@@ -92,36 +97,40 @@ async function shownFile(
 ): Promise<{ file: FileRow; readable: boolean } | undefined> {
   const file = await readers.files.get(fid.owner, fid.idlocal)
   if (file?.filetype !== 'grid') return undefined
-  const readable = (await visibleFile(readers, file, { caller: principal.caller })) !== undefined
-  if (readable) return { file, readable }
-  // A trashed grid is shown only to callers who may read it themselves.
-  const byOwner = await visibleFile(readers, file, asOwner(owner))
-  return byOwner?.state === 'active' ? { file, readable } : undefined
+  const isReadable = (await visibleFile(readers, file, { caller: principal.caller })) !== undefined
+  if (isReadable) return { file, readable: isReadable }
+  // A trashed grid is visible only to callers who may read it themselves.
+  const visibleToOwner = await visibleFile(readers, file, asOwner(owner))
+  return visibleToOwner?.state === 'active' ? { file, readable: isReadable } : undefined
 }
 
-/**
- * Identifies what a plot shows to `principal`: its figure and the versions of the grids that are shown. Reads no
- * data. It changes whenever the data or the permission to see it changes.
- */
+/** Hashes the figure of a plot and the versions of its grids, as visible to `principal`. Reads no data. */
 export async function stateOfFigure(
   readers: Readers,
   { owner, idlocal }: FileRow,
   { hash }: ContentRow,
   principal: Principal,
-  at?: FoundVersion,
+  version?: FoundVersion,
 ): Promise<string> {
   const digest = createHash('sha256').update(hash)
-  if (at) digest.update(`\n${at.version} ${at.time ?? ''} ${at.row?.kept_at ?? ''} ${at.draft ?? ''}`)
+  if (version)
+    digest.update(
+      `\n${version.version} ${version.time ?? ''} ${version.row?.kept_at ?? ''} ${version.draft ?? ''}`,
+    )
   for (const { kind, to_owner, to_idlocal } of await readers.plots.referencesOf(owner, [idlocal])) {
     if (kind !== 'grid') continue
     const fid = { owner: to_owner, idlocal: to_idlocal }
-    const found = await shownFile(readers, owner, fid, principal)
-    const grid = found && (await readers.grids.get(to_owner, to_idlocal))
-    const state = grid ? `${found.file.version}.${stateOfGrid(grid)}` : 'hidden'
-    // Which version of it is shown depends on who asks.
-    const row = at && found && (await gridOfVersion(readers, owner, at, found.file, principal))
-    if (row) digest.update(row === 'expired' ? '\nexpired' : `\n${row.version} ${row.made_at}`)
-    digest.update(`\n${formatFid(fid)} ${state}`)
+    const visible = await shownFile(readers, owner, fid, principal)
+    const grid = visible && (await readers.grids.get(to_owner, to_idlocal))
+    const gridFingerprint = grid ? `${visible.file.version}.${stateOfGrid(grid)}` : 'hidden'
+    // The visible version of the grid depends on the caller.
+    const gridVersion =
+      version && visible && (await gridOfVersion(readers, owner, version, visible.file, principal))
+    if (gridVersion)
+      digest.update(
+        gridVersion === 'expired' ? '\nexpired' : `\n${gridVersion.version} ${gridVersion.made_at}`,
+      )
+    digest.update(`\n${formatFid(fid)} ${gridFingerprint}`)
   }
   return digest.digest('hex').slice(0, 32)
 }

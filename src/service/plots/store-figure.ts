@@ -1,3 +1,4 @@
+/** Stores figures, and moves their data arrays into the columns of a grid. */
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { parseRawInTurns, type RawJson } from '../../json/index.ts'
@@ -19,79 +20,83 @@ import { qualityOf } from './quality.ts'
 import { type Data, type Found, type Source, scanFigureInTurns } from './scan.ts'
 import { type FigureChange, firstFigure, gridVersions, nextFigure } from './versions.ts'
 
-/** A figure whose bytes are stored, but that is not part of a plot yet. */
+/** A figure whose bytes are stored, but which is not part of a plot yet. */
 export interface StoredFigure {
   content: SliceRef
   sources: { source: Source; path: string }[]
   quality: number
-  /** Grids to which references were given next to data: the data was used. */
+  /** Grids whose references were replaced by the data beside them. */
   replaced: Fid[]
-  /** The grid for its data arrays, created or changed together with the plot. */
+  /** Grid for the data arrays, created or changed together with the plot. */
   grid?: DataGrid
 }
 
 interface DataGrid {
   idlocal: number
   columns: NewColumn[]
-  /** If the plot's data grid is reused: its layout when the columns were prepared. */
+  /** Column layout of the reused data grid when its columns were prepared; undefined for a new grid. */
   layout?: number
 }
 
-/** A plot's data grid that nothing else uses, so that its columns can be replaced by new data. */
+/** Data grid of a plot that nothing else uses, so that new data can replace its columns. */
 export interface OwnGrid {
   idlocal: number
   layout: number
   columns: ColumnRow[]
 }
 
-/** The data grid has changed since columns were prepared for it. */
+/** Error: the data grid has changed since columns were prepared for it. Retry. */
 export class DataGridChanged extends Error {}
 
 /**
- * The data grid of a plot, if new data may replace its content: `principal` may change it, everybody who can read
- * it can read the plot too, and the current figure (with the references `before`) uses all of its columns.
- * Otherwise undefined, and new data goes into a new grid.
+ * Finds the data grid of a plot whose columns new data may replace: `principal` may change it, everybody who
+ * can read it can read the plot too, and the current references `before` use all of its columns. Undefined:
+ * create a new grid.
  */
 export async function ownGridOf(
   readers: Readers,
   { owner, idlocal }: Fid,
   principal: Principal,
-  before: ReadonlySet<string>,
-  /** Whether it has columns that the figure does not show is of no matter. */
-  whatever = false,
+  previous: ReadonlySet<string>,
+  /** Accepts a grid with columns that the figure does not use. */
+  acceptUnused = false,
 ): Promise<OwnGrid | undefined> {
   const plot = await readers.files.get(owner, idlocal)
-  const data = (await readers.plots.plot(owner, idlocal))?.data_grid ?? null
-  if (!plot || data === null) return undefined
-  const file = await readers.files.get(owner, data)
+  const dataGrid = (await readers.plots.plot(owner, idlocal))?.data_grid ?? null
+  if (!plot || dataGrid === null) return undefined
+  const file = await readers.files.get(owner, dataGrid)
   if (file?.filetype !== 'grid' || !(await noMoreVisible(readers, file, plot))) return undefined
   if (!(await mayWrite(readers, file, principal))) return undefined
-  const users = await readers.plots.referencersOf({ owner, idlocal: data }, 'grid', undefined, false, 2)
+  const users = await readers.plots.referencersOf({ owner, idlocal: dataGrid }, 'grid', undefined, false, 2)
   if (users.some((user) => user.owner !== owner || user.idlocal !== idlocal)) return undefined
-  const columns = await readers.grids.columns(owner, data)
-  const fid = formatFid({ owner, idlocal: data })
-  if (!whatever && !columns.every(({ uid }) => before.has(`${fid}:${uid}`))) return undefined
-  const grid = await readers.grids.get(owner, data)
-  // What is written to a grid with a key or checks goes by them.
+  const columns = await readers.grids.columns(owner, dataGrid)
+  const fid = formatFid({ owner, idlocal: dataGrid })
+  if (!acceptUnused && !columns.every(({ uid }) => previous.has(`${fid}:${uid}`))) return undefined
+  const grid = await readers.grids.get(owner, dataGrid)
+  // New data could violate the primary key or the checks of the grid.
   if (hasRules(grid)) return undefined
-  return { idlocal: data, layout: grid.layout, columns }
+  return { idlocal: dataGrid, layout: grid.layout, columns }
 }
 
-/** Whether everybody who may read the file may read the plot too. Unknown, so false, with a share key. */
+/** Returns whether everybody who may read the file may read the plot; false with a share key. */
 async function noMoreVisible({ sharing }: Readers, file: FileRow, plot: FileRow): Promise<boolean> {
   if (file.parent !== plot.parent || file.share_key !== null) return false
   if (file.world_readable > plot.world_readable) return false
-  const all = await sharing.collaborators(file.owner, [file.idlocal, plot.idlocal])
-  const ofPlot = new Set(
-    all.filter(({ idlocal }) => idlocal === plot.idlocal).map(({ kind, name }) => `${kind} ${name}`),
+  const collaborators = await sharing.collaborators(file.owner, [file.idlocal, plot.idlocal])
+  const plotReaders = new Set(
+    collaborators
+      .filter(({ idlocal }) => idlocal === plot.idlocal)
+      .map(({ kind, name }) => `${kind} ${name}`),
   )
-  return all.every(({ idlocal, kind, name }) => idlocal === plot.idlocal || ofPlot.has(`${kind} ${name}`))
+  return collaborators.every(
+    ({ idlocal, kind, name }) => idlocal === plot.idlocal || plotReaders.has(`${kind} ${name}`),
+  )
 }
 
 /** Media type of stored figures. */
 export const MEDIA_TYPE = 'application/json'
 
-/** The text of a figure with the present names of owners in its references; undefined if it has them already. */
+/** Replaces former usernames in the references of a figure; undefined if there are none. */
 export function withPresentOwners(
   names: Service['names'],
   figure: RawJson,
@@ -105,55 +110,58 @@ export function withPresentOwners(
 }
 
 /**
- * Parses and stores a figure. With `move`, data arrays are moved into grid columns; without it, they are
- * refused with the path of the first one. Typed arrays are always moved: clients that send them have no
- * alternative. See docs/api.md#plots.
+ * Parses and stores a figure. With `moveArrays`, data arrays become grid columns; otherwise they are refused. Typed
+ * arrays are always moved: clients that send them have no alternative. See docs/api.md#plots.
  */
 export async function storeFigure(
   service: Service,
   owner: string,
-  given: RawJson,
-  move: boolean,
-  own?: OwnGrid,
+  rawFigure: RawJson,
+  moveArrays: boolean,
+  reusable?: OwnGrid,
 ): Promise<StoredFigure> {
   const { store, limits, names } = service
-  let figure = await readFigure(given)
-  let found = await scanFigureInTurns(figure, limits)
-  const referred = referencesOf(found).map(({ source }) => source.grid)
-  const present = withPresentOwners(names, figure, referred)
-  if (present) {
-    figure = await parseRawInTurns(present, 'the figure', figure.limits)
-    found = await scanFigureInTurns(figure, limits)
+  let figure = await readFigure(rawFigure)
+  let members = await scanFigureInTurns(figure, limits)
+  const referredGrids = referencesOf(members).map(({ source }) => source.grid)
+  const renamed = withPresentOwners(names, figure, referredGrids)
+  if (renamed) {
+    figure = await parseRawInTurns(renamed, 'the figure', figure.limits)
+    members = await scanFigureInTurns(figure, limits)
   }
-  const { arrays, typed } = rawArrays(found)
-  if (arrays.length > 0 && !move) throw refusal(arrays[0], arrays.length)
-  const all = [...arrays, ...typed]
-  const replaced = replacedBy(all, found)
+  const { arrays, typed } = rawArrays(members)
+  if (arrays.length > 0 && !moveArrays) throw refusal(arrays[0], arrays.length)
+  const dataArrays = [...arrays, ...typed]
+  const replaced = replacedBy(dataArrays, members)
   let stored = figure
   let grid: StoredFigure['grid']
-  if (all.length > 0) {
-    if (all.length > limits.columns) throw tooManyColumns(all.length, limits)
-    const columns = await storeArrays(store.blobs, owner, await plainArrays(all, limits.json_body_bytes))
-    const kept = own ? stillUsed(own, owner, found) : []
-    const taken = new Set(own?.columns.map(({ uid }) => uid))
-    const free = new Map(
-      own?.columns.filter((one) => !kept.includes(one)).map(({ name, uid }) => [name, uid]),
+  if (dataArrays.length > 0) {
+    if (dataArrays.length > limits.columns) throw tooManyColumns(dataArrays.length, limits)
+    const columns = await storeArrays(
+      store.blobs,
+      owner,
+      await plainArrays(dataArrays, limits.json_body_bytes),
     )
-    // A column of new data keeps the uid of the one it replaces.
-    for (const column of columns) column.uid = free.get(column.name) ?? newUid(taken)
-    // References contain the id, and are stored before the grid is created: allocate the id first.
-    const idlocal = own?.idlocal ?? (await store.write([owner], ({ files }) => files.nextIdlocal(owner)))
-    grid = { idlocal, columns, layout: own?.layout }
+    const used = reusable ? stillUsed(reusable, owner, members) : []
+    const takenUids = new Set(reusable?.columns.map(({ uid }) => uid))
+    const replaceable = new Map(
+      reusable?.columns.filter((column) => !used.includes(column)).map(({ name, uid }) => [name, uid]),
+    )
+    // A new column keeps the uid of the column that it replaces.
+    for (const column of columns) column.uid = replaceable.get(column.name) ?? newUid(takenUids)
+    // References contain the id of the grid: allocate it before the figure is stored.
+    const idlocal = reusable?.idlocal ?? (await store.write([owner], ({ files }) => files.nextIdlocal(owner)))
+    grid = { idlocal, columns, layout: reusable?.layout }
     const fid = formatFid({ owner, idlocal })
     const references = new Map(columns.map(({ name, uid }) => [name, `${fid}:${uid}`]))
     stored = await parseRawInTurns(
-      withReferences(figure, found, (path) => references.get(path)),
+      withReferences(figure, members, (path) => references.get(path)),
       'the figure',
       figure.limits,
     )
-    found = await scanFigureInTurns(stored, limits)
+    members = await scanFigureInTurns(stored, limits)
   }
-  const sources = referencesOf(found).map(({ source, path }) => ({ source, path: `figure.${path}src` }))
+  const sources = referencesOf(members).map(({ source, path }) => ({ source, path: `figure.${path}src` }))
   const grids = new Set(sources.map(({ source }) => formatFid(source.grid))).size
   if (grids > limits.figure_grids) {
     throw new Problem(
@@ -171,22 +179,22 @@ export async function storeFigure(
   }
 }
 
-/** The grids of references that data was given for. */
-function replacedBy(data: readonly Data[], found: readonly Found[]): Fid[] {
-  const paths = new Set(data.map(({ path }) => path))
+/** Lists the grids of references that have a data array beside them. */
+function replacedBy(dataArrays: readonly Data[], members: readonly Found[]): Fid[] {
+  const paths = new Set(dataArrays.map(({ path }) => path))
   const grids = new Map(
-    referencesOf(found)
+    referencesOf(members)
       .filter(({ path }) => paths.has(path))
       .map(({ source: { grid } }) => [formatFid(grid), grid]),
   )
   return [...grids.values()]
 }
 
-/** Columns of the data grid that the new figure still refers to. */
-function stillUsed({ idlocal, columns }: OwnGrid, owner: string, found: readonly Found[]): ColumnRow[] {
-  const replaced = new Set(rawPaths(found))
+/** Returns the columns of the data grid that the new figure still refers to. */
+function stillUsed({ idlocal, columns }: OwnGrid, owner: string, members: readonly Found[]): ColumnRow[] {
+  const replaced = new Set(rawPaths(members))
   const uids = new Set(
-    referencesOf(found)
+    referencesOf(members)
       .filter(
         ({ source: { grid }, path }) =>
           grid.owner === owner && grid.idlocal === idlocal && !replaced.has(path),
@@ -196,8 +204,8 @@ function stillUsed({ idlocal, columns }: OwnGrid, owner: string, found: readonly
   return columns.filter(({ uid }) => uids.has(uid))
 }
 
-function rawPaths(found: readonly Found[]): string[] {
-  const { arrays, typed } = rawArrays(found)
+function rawPaths(members: readonly Found[]): string[] {
+  const { arrays, typed } = rawArrays(members)
   return [...arrays, ...typed].map(({ path }) => path)
 }
 
@@ -214,7 +222,7 @@ function refusal({ path }: Data, count: number): Problem {
   )
 }
 
-/** Stores the figure in the plot: data grid, content and references. */
+/** Writes a stored figure to its plot: data grid, content and references. Returns the version of the plot. */
 export async function putFigure(
   writers: Writers,
   plot: FileRow,
@@ -224,11 +232,12 @@ export async function putFigure(
   change?: Pick<FigureChange, 'operation' | 'of_version'> & { grids?: string },
 ): Promise<number> {
   const { owner, idlocal } = plot
-  const was = await writers.plots.content(owner, idlocal)
-  const shown = change?.grids ?? (was ? await gridVersions(writers, plot) : '')
+  const previous = await writers.plots.content(owner, idlocal)
+  const gridsBefore = change?.grids ?? (previous ? await gridVersions(writers, plot) : '')
   if (figure.grid?.layout !== undefined) {
-    const own = await ownGridOf(writers, plot, principal, before)
-    if (own?.idlocal !== figure.grid.idlocal || own.layout !== figure.grid.layout) throw new DataGridChanged()
+    const reusable = await ownGridOf(writers, plot, principal, before)
+    if (reusable?.idlocal !== figure.grid.idlocal || reusable.layout !== figure.grid.layout)
+      throw new DataGridChanged()
     await replaceData(writers, owner, figure, userOf(principal))
   }
   if (figure.grid && figure.grid.layout === undefined)
@@ -240,16 +249,23 @@ export async function putFigure(
   await writers.plots.setPlot(owner, idlocal, figure.quality, figure.grid?.idlocal)
   await writers.plots.setGrids(owner, idlocal, grids)
   const by = userOf(principal)
-  if (!was) {
+  if (!previous) {
     await firstFigure(writers, plot, { hash, bytes }, { operation: 'create', by })
     return 1
   }
-  // Other data alone is a version of the grid.
-  if (was.hash === hash) return plot.content_version
-  return nextFigure(writers, plot, was, shown, { hash, bytes }, { operation: 'figure', ...change, by })
+  // With an unchanged figure, new data is a version of the grid only.
+  if (previous.hash === hash) return plot.content_version
+  return nextFigure(
+    writers,
+    plot,
+    previous,
+    gridsBefore,
+    { hash, bytes },
+    { operation: 'figure', ...change, by },
+  )
 }
 
-/** Replaces columns of the plot's data grid that the figure no longer refers to by the new ones. */
+/** Replaces the unused columns of the plot's data grid by the new ones. Throws `DataGridChanged`. */
 async function replaceData(
   writers: Writers,
   owner: string,
@@ -257,29 +273,29 @@ async function replaceData(
   by: string | null,
 ): Promise<void> {
   const { idlocal, columns, layout } = grid!
-  const now = await writers.grids.get(owner, idlocal)
-  if (now.layout !== layout || now.tail_rows > 0) throw new DataGridChanged()
-  const fresh = new Set(columns.map(({ uid }) => uid))
+  const current = await writers.grids.get(owner, idlocal)
+  if (current.layout !== layout || current.tail_rows > 0) throw new DataGridChanged()
+  const newUids = new Set(columns.map(({ uid }) => uid))
   const used = new Set(
     sources
       .filter(({ source }) => source.grid.owner === owner && source.grid.idlocal === idlocal)
       .flatMap(({ source }) => source.uids),
   )
   const before = await writers.grids.columns(owner, idlocal)
-  const kept = before.filter(({ uid }) => used.has(uid) && !fresh.has(uid))
+  const usedColumns = before.filter(({ uid }) => used.has(uid) && !newUids.has(uid))
   const file = (await writers.files.get(owner, idlocal))!
   const present = await readLayout(writers, { owner, idlocal })
-  const names = new Set(kept.map(({ name }) => name))
-  const added = columns.map((column) => {
+  const names = new Set(usedColumns.map(({ name }) => name))
+  const addedColumns = columns.map((column) => {
     let { name } = column
     for (let n = 2; names.has(name); n++) name = `${column.name} (${n})`
     names.add(name)
     return { ...column, name }
   })
-  const stay = kept.map((column) => ({ ...column, slices: present.slices.get(column.uid) ?? [] }))
-  const plan = { columns: [...stay, ...added], change: { operation: 'update' as const } }
+  const kept = usedColumns.map((column) => ({ ...column, slices: present.slices.get(column.uid) ?? [] }))
+  const plan = { columns: [...kept, ...addedColumns], change: { operation: 'update' as const } }
   await commitPlan(writers, file, present, plan, by)
-  await recordColumns(writers, { owner, idlocal }, now.layout + 1)
+  await recordColumns(writers, { owner, idlocal }, current.layout + 1)
 }
 
 async function addDataGrid(
@@ -300,39 +316,39 @@ async function addDataGrid(
 }
 
 /**
- * Checks that all references name existing columns of grids that `principal` may read. References that the plot
- * had `before` are allowed. Returns the grids.
+ * Checks that all references name existing columns of grids that `principal` may read, or were in the plot
+ * `before`. Returns the grids. Throws `invalid_request`.
  */
 async function checkSources(
   readers: Readers,
-  { sources, grid: made }: StoredFigure,
+  { sources, grid: newGrid }: StoredFigure,
   owner: string,
   principal: Principal,
   before: ReadonlySet<string>,
 ): Promise<Fid[]> {
   const grids = new Map<string, { fid: Fid; uids: ReadonlySet<string> | undefined }>()
-  // The new data grid belongs to the plot's owner, regardless of the caller.
-  const own = made && formatFid({ owner, idlocal: made.idlocal })
+  // The new data grid belongs to the plot's owner, even if the caller may not read it.
+  const dataGrid = newGrid && formatFid({ owner, idlocal: newGrid.idlocal })
   for (const { source, path } of sources) {
     const key = formatFid(source.grid)
     if (!grids.has(key)) {
-      const found = await visibleFileById(readers, source.grid, principal)
+      const visible = await visibleFileById(readers, source.grid, principal)
       const uids =
-        found?.file.filetype === 'grid'
+        visible?.file.filetype === 'grid'
           ? new Set(
               (await readers.grids.columns(source.grid.owner, source.grid.idlocal)).map(({ uid }) => uid),
             )
           : undefined
       grids.set(key, { fid: source.grid, uids })
     }
-    if (own === key) continue
+    if (dataGrid === key) continue
     const { uids } = grids.get(key)!
     for (const uid of source.uids) {
       if (uids?.has(uid) || before.has(`${key}:${uid}`)) continue
-      const why = uids
+      const problem = uids
         ? `the grid ${key} has no column with uid ${JSON.stringify(uid)}`
         : `there is no grid ${key}, or you may not see it`
-      throw new Problem('invalid_request', `${path}: ${why}`, { field: 'figure', path })
+      throw new Problem('invalid_request', `${path}: ${problem}`, { field: 'figure', path })
     }
   }
   return [...grids.values()].map(({ fid }) => fid)

@@ -1,8 +1,9 @@
+/** Decodes typed arrays of plotly.js to plain JSON. */
 import { Problem } from '../../contract/errors.ts'
 import { bytesText } from '../../contract/limits.ts'
 import { breathe, parseRawInTurns, type RawJson, textInTurns } from '../../json/index.ts'
 
-/** Number types of plotly.js typed arrays (`{dtype, bdata, shape}`), little endian. */
+/** Readers by number type of typed arrays (`{dtype, bdata, shape}`), little endian. */
 const readers: Record<string, { bytes: number; read: (buf: Buffer, at: number) => number | bigint }> = {
   i1: { bytes: 1, read: (buf, at) => buf.readInt8(at) },
   u1: { bytes: 1, read: (buf, at) => buf.readUInt8(at) },
@@ -17,6 +18,7 @@ const readers: Record<string, { bytes: number; read: (buf: Buffer, at: number) =
   f8: { bytes: 8, read: (buf, at) => buf.readDoubleLE(at) },
 }
 
+/** Number types by their long names. */
 const names: Record<string, string> = {
   int8: 'i1',
   uint8: 'u1',
@@ -32,47 +34,45 @@ const names: Record<string, string> = {
   float64: 'f8',
 }
 
-/**
- * Decodes a typed array to plain JSON. NaN and infinities become null. Throws if the text exceeds `left`
- * bytes, which is what remains of the limit `most` of the figure.
- */
+/** Decodes a typed array. NaN and infinities become null. Throws beyond `maxTextBytes`. */
 export async function decodeTyped(
   value: RawJson,
   path: string,
-  left: number,
-  most: number,
+  maxTextBytes: number,
+  limitBytes: number,
 ): Promise<RawJson> {
   const members = value.entries()
-  const wrong = (why: string): Problem =>
+  const invalid = (why: string): Problem =>
     new Problem('invalid_request', `${path}: ${why}`, { field: 'figure', path })
   const dtype = String(members.get('dtype')!.value()).replace(/^[<=|]/, '')
   const reader = readers[names[dtype] ?? dtype]
-  if (!reader) throw wrong(`unknown dtype ${JSON.stringify(dtype.slice(0, 20))}`)
-  const given = members.get('bdata')!
-  if (given.kind !== 'string') throw wrong('bdata must be a base64 string')
-  const bdata = (await textInTurns(given)).toString('latin1')
-  if (!(await isBase64(bdata))) throw wrong('bdata is not base64')
+  if (!reader) throw invalid(`unknown dtype ${JSON.stringify(dtype.slice(0, 20))}`)
+  const encoded = members.get('bdata')!
+  if (encoded.kind !== 'string') throw invalid('bdata must be a base64 string')
+  const bdata = (await textInTurns(encoded)).toString('latin1')
+  if (!(await isBase64(bdata))) throw invalid('bdata is not base64')
   const bytes = Buffer.from(bdata, 'base64')
   if (bytes.length % reader.bytes !== 0)
-    throw wrong(`${bytes.length} bytes is not a multiple of the size of ${dtype}`)
+    throw invalid(`${bytes.length} bytes is not a multiple of the size of ${dtype}`)
   const count = bytes.length / reader.bytes
   const shape = readShape(shapeOf(members.get('shape')), count)
-  if (!shape) throw wrong(`shape does not fit ${count} values`)
-  const text = await arrayText(count, shape, (k) => reader.read(bytes, k * reader.bytes), left)
-  if (!text) throw wrong(`the decoded values are larger than ${bytesText(most)} (limit json_body_bytes)`)
+  if (!shape) throw invalid(`shape does not fit ${count} values`)
+  const text = await arrayText(count, shape, (k) => reader.read(bytes, k * reader.bytes), maxTextBytes)
+  if (!text)
+    throw invalid(`the decoded values are larger than ${bytesText(limitBytes)} (limit json_body_bytes)`)
   return parseRawInTurns(text)
 }
 
-/** Values as nested arrays. Built in pieces: one string would take several times the memory. */
+/** Formats values as nested arrays, in chunks to save memory. Undefined beyond `maxBytes`. */
 async function arrayText(
   count: number,
   shape: readonly number[],
   valueAt: (k: number) => number | bigint,
-  most: number,
+  maxBytes: number,
 ): Promise<Buffer | undefined> {
-  // Number of values per row of each inner dimension, innermost last.
+  // Number of values per row of each inner dimension, the innermost last.
   const rows = shape.slice(1).map((_, k) => shape.slice(k + 1).reduce((product, size) => product * size, 1))
-  const pieces: Buffer[] = []
+  const chunks: Buffer[] = []
   let size = 0
   let text = '['
   for (let k = 0; k < count; k++) {
@@ -82,14 +82,14 @@ async function arrayText(
     text += typeof value === 'bigint' || Number.isFinite(value) ? value : 'null'
     for (const row of rows) if ((k + 1) % row === 0) text += ']'
     if (text.length >= PIECE_BYTES) {
-      pieces.push(Buffer.from(text))
+      chunks.push(Buffer.from(text))
       size += text.length
-      if (size > most) return undefined
+      if (size > maxBytes) return undefined
       text = ''
       await breathe()
     }
   }
-  return Buffer.concat([...pieces, Buffer.from(`${text}]`)])
+  return Buffer.concat([...chunks, Buffer.from(`${text}]`)])
 }
 
 const PIECE_BYTES = 64 * 1024
@@ -108,17 +108,17 @@ async function isBase64(text: string): Promise<boolean> {
   return true
 }
 
-/** The value of `shape`, or an invalid one if it is too long. */
-function shapeOf(given: RawJson | undefined): unknown {
-  return given && given.end - given.start > 200 ? 'too long' : given?.value()
+/** Returns the value of `shape`, or an invalid one if it is too long. */
+function shapeOf(shape: RawJson | undefined): unknown {
+  return shape && shape.end - shape.start > 200 ? 'too long' : shape?.value()
 }
 
 /** Parses `shape`: `"2, 3"`, `[2, 3]` or `6`. Default: one dimension. Undefined if it is invalid. */
-function readShape(given: unknown, count: number): number[] | undefined {
-  if (given === undefined || given === null || given === '') return [count]
-  const sizes = (Array.isArray(given) ? given : String(given).split(',')).map(Number)
-  const fits = sizes.every((size) => Number.isInteger(size) && size >= 0) && sizes.length <= MAX_DIMENSIONS
-  if (!fits || sizes.reduce((product, size) => product * size, 1) !== count) return undefined
-  // Without values, nested rows cannot be written: use one dimension.
+function readShape(shape: unknown, count: number): number[] | undefined {
+  if (shape === undefined || shape === null || shape === '') return [count]
+  const sizes = (Array.isArray(shape) ? shape : String(shape).split(',')).map(Number)
+  const isValid = sizes.every((size) => Number.isInteger(size) && size >= 0) && sizes.length <= MAX_DIMENSIONS
+  if (!isValid || sizes.reduce((product, size) => product * size, 1) !== count) return undefined
+  // Nested arrays cannot be formatted without values: use one dimension.
   return count === 0 ? [0] : sizes
 }

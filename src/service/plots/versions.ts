@@ -1,4 +1,4 @@
-/** Versions of plots: each change of the figure begins one. See docs/adr/0025. */
+/** Versions of plots: each change of the figure creates one. See docs/adr/0025. */
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { asOwner, mayWrite, type Principal } from '../access/access.ts'
 import type { FoundVersion } from '../files/versions.ts'
@@ -17,7 +17,7 @@ export interface FigureChange {
   of_version?: number
 }
 
-/** The first version of a plot. */
+/** Adds the first version of a plot. */
 export async function firstFigure(
   writers: Writers,
   { owner, idlocal }: Fid,
@@ -36,7 +36,7 @@ export async function firstFigure(
   })
 }
 
-/** The versions of the grids of a plot, by fid, as they are now. */
+/** Loads the current versions of the grids of a plot, by fid, as JSON. */
 export async function gridVersions(readers: Readers, { owner, idlocal }: Fid): Promise<string> {
   const versions: Record<string, number> = Object.create(null)
   for (const { kind, to_owner, to_idlocal } of await readers.plots.referencesOf(owner, [idlocal])) {
@@ -47,18 +47,18 @@ export async function gridVersions(readers: Readers, { owner, idlocal }: Fid): P
   return JSON.stringify(versions)
 }
 
-/** Begins the next version of a plot. `grids`: those of the version before, from `gridVersions`. Returns its number. */
+/** Adds the next version of a plot, and returns its number. `grids`: grid versions of the previous one. */
 export async function nextFigure(
   { versions, files }: Writers,
   file: FileRow,
-  before: ContentRow,
+  previous: ContentRow,
   grids: string,
-  now: Pick<ContentRow, 'hash' | 'bytes'>,
+  current: Pick<ContentRow, 'hash' | 'bytes'>,
   { operation, by, of_version = undefined }: FigureChange,
 ): Promise<number> {
   const { owner, idlocal, content_version: version } = file
   if (!(await versions.change({ owner, idlocal, version }, { grids })))
-    // A plot from before there were versions.
+    // The plot is older than versions: add its first one.
     await versions.add({
       owner,
       idlocal,
@@ -68,8 +68,8 @@ export async function nextFigure(
       made_by: null,
       operation: 'create',
       message: null,
-      hash: before.hash,
-      bytes: before.bytes,
+      hash: previous.hash,
+      bytes: previous.bytes,
       grids,
     })
   await versions.add({
@@ -80,14 +80,14 @@ export async function nextFigure(
     made_by: by,
     operation,
     of_version: of_version ?? null,
-    hash: now.hash,
-    bytes: now.bytes,
+    hash: current.hash,
+    bytes: current.bytes,
   })
   await files.setContentVersion(owner, idlocal, version + 1)
   return version + 1
 }
 
-/** The figure of a version. */
+/** Returns the content row of a version; undefined if it has none. */
 export function contentOfVersion(
   { owner, idlocal, hash, bytes }: VersionRow,
   media_type: string,
@@ -96,83 +96,86 @@ export function contentOfVersion(
 }
 
 /**
- * The version of a grid that a version of a plot shows; undefined for the present one. An earlier one is shown only if the
- * owner of the plot or the caller may write the grid: what was removed from it does not come back to others.
+ * Finds the version of a grid that a version of a plot shows; undefined for the current one. Earlier versions
+ * require that the owner of the plot or the caller can write the grid: removed content must not become
+ * visible to others.
  */
 export async function gridOfVersion(
   readers: Readers,
   plotOwner: string,
-  at: FoundVersion,
+  plotVersion: FoundVersion,
   grid: FileRow,
   principal: Principal,
 ): Promise<VersionRow | 'expired' | undefined> {
   const { owner, idlocal, content_version } = grid
-  const sees =
+  const canSeeEarlier =
     (await mayWrite(readers, grid, asOwner(plotOwner))) ||
     (await mayWrite(readers, grid, { caller: principal.caller }))
-  if (!sees) return undefined
-  if (at.draft !== undefined) {
+  if (!canSeeEarlier) return undefined
+  if (plotVersion.draft !== undefined) {
     if (!(await mayWrite(readers, grid, { caller: principal.caller }))) return undefined
-    const draft = await readers.drafts.get(owner, idlocal, at.draft)
+    const draft = await readers.drafts.get(owner, idlocal, plotVersion.draft)
     return draft && draft.version !== null ? readers.versions.get(owner, idlocal, draft.version) : undefined
   }
-  if (at.time !== undefined) {
-    const row = await readers.versions.at(owner, idlocal, at.time)
-    return row?.version === content_version ? undefined : row
+  if (plotVersion.time !== undefined) {
+    const versionAtTime = await readers.versions.at(owner, idlocal, plotVersion.time)
+    return versionAtTime?.version === content_version ? undefined : versionAtTime
   }
-  const recorded = at.row?.grids
-  if (!recorded) return undefined
-  const versions = JSON.parse(recorded) as Record<string, number>
+  const gridVersionsJson = plotVersion.row?.grids
+  if (!gridVersionsJson) return undefined
+  const versions = JSON.parse(gridVersionsJson) as Record<string, number>
   const version = versions[formatFid(grid)]
   if (version === undefined || version === content_version) return undefined
   return (await readers.versions.get(owner, idlocal, version)) ?? 'expired'
 }
 
-/** What is kept of a column beside its slices. */
+/** Properties of a kept column, besides its slices. */
 interface KeptColumn {
   name: string
   type: ColumnType
   rows: number
 }
 
-/** Keeps the data that a version of a plot of an owner shows: the slices of its grids. `shown`: by fid. */
+/** Collects the columns and slices that a kept version shows, and stores their tails. `grids`: by fid. */
 export async function keepData(
   store: Store,
   owner: string,
-  shown: ReadonlyMap<string, { snap: Snapshot }>,
+  grids: ReadonlyMap<string, { snap: Snapshot }>,
 ): Promise<{ columns: Record<string, KeptColumn>; slices: (SliceRef & { uid: string })[] }> {
   const columns: Record<string, KeptColumn> = Object.create(null)
   const slices: (SliceRef & { uid: string })[] = []
-  for (const [fid, { snap }] of shown)
+  for (const [fid, { snap }] of grids)
     for (const column of snap.columns) {
       const uid = `${fid}:${column.uid}`
       columns[uid] = { name: column.name, type: column.type, rows: column.rows }
-      const own = [...column.slices]
-      const inSlices = own.reduce((sum, { rows }) => sum + rows, 0)
+      const columnSlices = [...column.slices]
+      const rowsInSlices = columnSlices.reduce((sum, { rows }) => sum + rows, 0)
       if (column.tail.length > 0)
-        own.push(await storeSlice(store.blobs, owner, { rows: column.rows - inSlices, text: column.tail }))
-      slices.push(...own.map((slice, seq) => ({ ...slice, seq, uid })))
+        columnSlices.push(
+          await storeSlice(store.blobs, owner, { rows: column.rows - rowsInSlices, text: column.tail }),
+        )
+      slices.push(...columnSlices.map((slice, seq) => ({ ...slice, seq, uid })))
     }
   return { columns, slices }
 }
 
-/** The columns of a grid as a kept version of a plot has them. */
+/** Loads the columns of a grid from a kept version of a plot. */
 export async function keptColumns(
   readers: Readers,
-  row: VersionRow,
+  keptVersion: VersionRow,
   grid: Fid,
   uids: ReadonlySet<string>,
 ): Promise<SnapshotColumn[]> {
-  const known = JSON.parse(row.types ?? '{}') as Record<string, KeptColumn>
+  const properties = JSON.parse(keptVersion.types ?? '{}') as Record<string, KeptColumn>
   const slices = await readers.versions.slicesIn({
-    owner: row.owner,
-    idlocal: row.idlocal,
-    epoch: row.version,
+    owner: keptVersion.owner,
+    idlocal: keptVersion.idlocal,
+    epoch: keptVersion.version,
   })
   const columns: SnapshotColumn[] = []
   for (const uid of uids) {
     const key = `${formatFid(grid)}:${uid}`
-    const column = known[key]
+    const column = properties[key]
     if (!column) continue
     columns.push({
       ...column,

@@ -89,7 +89,7 @@ onBothStores('columns that a chart no longer finds', (test) => {
     const figure = await drawn()
     expect(figure.data.map(({ y }: { y: number[] }) => y)).toEqual([[], []])
     expect(figure.layout.annotations.at(-1).text).toBe(
-      'No data: what this chart shows is no longer available',
+      'No data: the data of this chart is no longer available',
     )
     expect((await ask(undefined, 'GET', page)).text).not.toMatch(/qty|deleted\.csv/)
   })

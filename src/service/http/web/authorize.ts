@@ -1,3 +1,4 @@
+/** Pages that log the command line in through a signed-in browser. */
 import { Problem } from '../../../contract/errors.ts'
 import { HttpResponse } from '../../../contract/http.ts'
 import * as s from '../../../contract/schema.ts'
@@ -16,19 +17,19 @@ const form = {
   schema: s.object({ port: s.string(), challenge: s.string(), state: s.string(), name: s.string() }),
 } as const
 
-/** `GET /authorize`: the page on which the user of a browser logs a command line in. */
-export const authorizeForm = inTurn(async (desk, { query, request }) => {
-  const caller = await callerOf(desk, request)
-  const asked = checked(Object.fromEntries(new URLSearchParams(query)))
-  if (caller) return page(authorizePage(caller.username, asked))
+/** `GET /authorize`: asks whether to log the command line in. Without a session, redirects to sign in. */
+export const authorizeForm = inTurn(async (context, { query, request }) => {
+  const caller = await callerOf(context, request)
+  const loginRequest = checked(Object.fromEntries(new URLSearchParams(query)))
+  if (caller) return page(authorizePage(caller.username, loginRequest))
   const location = `/signin?next=${encodeURIComponent(`/authorize?${query}`)}`
   return new HttpResponse(303, { location, 'cache-control': 'no-store' }, null)
 })
 
-/** `POST /authorize`. */
-export const authorize = inTurn(async (desk, { request, line }) => {
-  const { service } = desk
-  const caller = await callerOf(desk, request)
+/** `POST /authorize`: sends a login code to the command line. */
+export const authorize = inTurn(async (context, { request, line }) => {
+  const { service } = context
+  const caller = await callerOf(context, request)
   refuseCrossSite(request.headers, service.url)
   if (!caller) throw new Problem('unauthenticated', 'this browser is not signed in')
   const { fields } = await receive(request, form, { limits: service.limits, take: () => {} })
@@ -36,29 +37,29 @@ export const authorize = inTurn(async (desk, { request, line }) => {
   const scopes = ['read', 'write'].filter(
     (scope) => caller.scopes.has('admin') || caller.scopes.has(scope as 'read'),
   )
-  const opening = { owner: caller.username, scopes: scopes.join(','), key_hash: caller.keyHash ?? null }
+  const grant = { owner: caller.username, scopes: scopes.join(','), key_hash: caller.keyHash ?? null }
   const code = await openLogin(
-    service.store.by({ user: opening.owner, address: request.address, request_id: line.request_id }),
-    opening,
+    service.store.by({ user: grant.owner, address: request.address, request_id: line.request_id }),
+    grant,
     challenge,
   )
-  const answered = new URLSearchParams({ code, state })
-  // A header, not a redirect: the policy of the page lets its form lead to this server only.
-  const url = `http://127.0.0.1:${port}/?${answered}`
+  const parameters = new URLSearchParams({ code, state })
+  // A refresh header instead of a redirect: the policy of the page permits form targets on this server only.
+  const url = `http://127.0.0.1:${port}/?${parameters}`
   return page(authorizedPage(url), { refresh: `0; url=${url}` })
 })
 
-/** Throws `invalid_request` unless this is what `gridline login` asks for. */
+/** Parses the parameters that `gridline login` sends. Throws `invalid_request`. */
 function checked({ port = '', challenge = '', state = '', name = '' }: Record<string, string>): LoginRequest {
   const number = Number(port)
-  const isRight =
+  const isValid =
     Number.isInteger(number) &&
     number >= 1024 &&
     number < 65_536 &&
     /^[\w-]{43}$/.test(challenge) &&
     /^[\w-]{16,64}$/.test(state) &&
     name.length <= 100
-  if (!isRight) throw new Problem('invalid_request', 'not a request of gridline login')
+  if (!isValid) throw new Problem('invalid_request', 'not a request of gridline login')
   return { port: number, challenge, state, name: name || 'an unnamed device' }
 }
 

@@ -1,3 +1,4 @@
+/** Receives charts from the share button of plotly.js before 3.7. */
 import { Problem } from '../../../contract/errors.ts'
 import { type HttpRequest, HttpResponse } from '../../../contract/http.ts'
 import { type Bytes, breathe } from '../../../json/index.ts'
@@ -10,20 +11,20 @@ const FORM = 'application/x-www-form-urlencoded'
 const FIELD = 'data='
 
 /**
- * `/external`: the form of the share button of plotly.js before 3.7, sent by pages of any site. Its chart is put into
- * the page that is returned, and nothing is stored: the person decides there. The form is decoded in pieces.
+ * `POST /external`: returns a page with the chart of the form. Pages of any site can send it, so nothing is
+ * stored until the user confirms. The form is decoded in chunks.
  */
-export async function external(desk: Desk, request: HttpRequest): Promise<HttpResponse> {
-  const { service, rates, forms, formBodies } = desk
+export async function external(context: Desk, request: HttpRequest): Promise<HttpResponse> {
+  const { service, rates, forms: formQueue, formBodies: formBudget } = context
   const address = addressOf(request)
   rates.take(address)
   if (contentTypeOf(request) !== FORM)
     throw new Problem('unsupported_media_type', 'the chart must be sent as a form', { hint: `Send ${FORM}.` })
   const { limits } = service
   const body = { kind: 'bytes', types: [FORM], limit: 'form_bytes' } as const
-  const pressed = (): boolean => forms.load.waiting > 0 || formBodies.pressed
-  const read = (take: (bytes: number) => void) => async (): Promise<Uint8Array[]> => {
-    const { bytes } = await receive(request, body, { limits, take, pressed })
+  const hasWaiting = (): boolean => formQueue.load.waiting > 0 || formBudget.pressed
+  const readForm = (take: (bytes: number) => void) => async (): Promise<Uint8Array[]> => {
+    const { bytes } = await receive(request, body, { limits, take, pressed: hasWaiting })
     const form: Uint8Array[] = []
     for await (const chunk of bytes) {
       take(chunk.length)
@@ -31,20 +32,20 @@ export async function external(desk: Desk, request: HttpRequest): Promise<HttpRe
     }
     return form
   }
-  // The form is in memory until the page is sent, so it counts as a body until then.
+  // The form is in memory until the page is sent, so it occupies the budget of bodies until then.
   return new Promise((resolve, reject) => {
-    const work = async (take: (bytes: number) => void): Promise<void> => {
-      const form = await forms.run(address, read(take), request.gone)
+    const sendPage = async (take: (bytes: number) => void): Promise<void> => {
+      const form = await formQueue.run(address, readForm(take), request.gone)
       const headers = { ...PAGE_HEADERS, 'cache-control': 'no-store' }
       await new Promise<void>((sent) =>
         resolve(new HttpResponse(200, headers, untilSent(pageWith(form), sent))),
       )
     }
-    formBodies.hold(address, work).catch(reject)
+    formBudget.hold(address, sendPage).catch(reject)
   })
 }
 
-/** A body that tells when it has been sent, or has been given up. */
+/** Wraps a body. Calls `sent` when it has been sent or abandoned. */
 function untilSent(body: AsyncGenerator<Uint8Array>, sent: () => void): Bytes {
   return {
     [Symbol.asyncIterator]: () => ({
@@ -61,20 +62,21 @@ function untilSent(body: AsyncGenerator<Uint8Array>, sent: () => void): Bytes {
   }
 }
 
+/** Yields the page with the figure of the form. */
 async function* pageWith(form: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   const { before, after } = externalPage()
   yield Buffer.from(before)
   // A page without a declared encoding sends its form in Windows-1252, the default of browsers.
-  const windows = (await isUtf8(fieldOf(form))) ? undefined : new TextDecoder('windows-1252')
-  for await (const piece of fieldOf(form))
-    yield windows ? Buffer.from(windows.decode(piece, { stream: true })) : piece
+  const decoder = (await isUtf8(fieldOf(form))) ? undefined : new TextDecoder('windows-1252')
+  for await (const chunk of fieldOf(form))
+    yield decoder ? Buffer.from(decoder.decode(chunk, { stream: true })) : chunk
   yield Buffer.from(after)
 }
 
-async function isUtf8(pieces: AsyncIterable<Uint8Array>): Promise<boolean> {
+async function isUtf8(chunks: AsyncIterable<Uint8Array>): Promise<boolean> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   try {
-    for await (const piece of pieces) decoder.decode(piece, { stream: true })
+    for await (const chunk of chunks) decoder.decode(chunk, { stream: true })
     decoder.decode()
     return true
   } catch {
@@ -82,29 +84,30 @@ async function isUtf8(pieces: AsyncIterable<Uint8Array>): Promise<boolean> {
   }
 }
 
-/** The value of the field `data`, which is the first one, with `<` as a JSON escape. */
+/** Yields the value of the field `data`, which must be the first, with `<` as a JSON escape. */
 async function* fieldOf(form: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   let rest = ''
-  let begun = false
+  let hasBegun = false
   for (const chunk of form) {
     await breathe()
     rest += Buffer.from(chunk).toString('latin1')
-    if (!begun) {
+    if (!hasBegun) {
       if (rest.length < FIELD.length) continue
       if (!rest.startsWith(FIELD)) return
       rest = rest.slice(FIELD.length)
-      begun = true
+      hasBegun = true
     }
     const end = rest.indexOf('&')
     const text = end < 0 ? rest : rest.slice(0, end)
-    // An escape may be cut at the end of a chunk.
-    const cut = end < 0 && /%.?$/.test(text) ? text.lastIndexOf('%') : text.length
-    yield decoded(text.slice(0, cut))
+    // An escape can be split between two chunks.
+    const cutAt = end < 0 && /%.?$/.test(text) ? text.lastIndexOf('%') : text.length
+    yield decoded(text.slice(0, cutAt))
     if (end >= 0) return
-    rest = text.slice(cut)
+    rest = text.slice(cutAt)
   }
 }
 
+/** Decodes form encoding, and escapes `<` for JSON. */
 function decoded(text: string): Uint8Array {
   const bytes = text
     .replaceAll('+', ' ')

@@ -1,3 +1,4 @@
+/** Serves pages, their scripts and styles. */
 import type { Problem } from '../../../contract/errors.ts'
 import { type HttpRequest, HttpResponse } from '../../../contract/http.ts'
 import { once } from '../../../json/index.ts'
@@ -19,8 +20,8 @@ import {
 } from '../desk.ts'
 
 /**
- * Headers of HTML pages. Pages contain user input. Other sites are told nothing of an address, which may have a share
- * key. Forms of these pages must name their origin, so the policy is not `no-referrer`: that makes it `null`.
+ * Headers of HTML pages. URLs can contain a share key, so other sites get no referrer. Forms must send their
+ * origin, so the referrer policy is not `no-referrer`, which sends `null`.
  */
 export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
@@ -30,37 +31,38 @@ export const PAGE_HEADERS = {
   'cache-control': 'private, no-cache',
 }
 
-/** Answers a request for a page, or for what belongs to a file. */
+/** Serves a page, a download or a chart. Requires the read scope. */
 export async function showPage(
-  desk: Desk,
-  answer: (service: Desk['service'], asked: PageRequest) => Promise<Answer> | Answer,
-  place: Pick<PageRequest, 'username' | 'fid' | 'ending'>,
+  context: Desk,
+  handler: (service: Desk['service'], asked: PageRequest) => Promise<Answer> | Answer,
+  target: Pick<PageRequest, 'username' | 'fid' | 'ending'>,
   request: HttpRequest,
   queryText: string,
   line: LogLine,
 ): Promise<HttpResponse> {
-  const { service, requests } = desk
-  const caller = await callerOf(desk, request)
+  const { service, requests: requestQueue } = context
+  const caller = await callerOf(context, request)
   line.user = caller?.username
   checkScope(caller, 'read')
   const query = new URLSearchParams(queryText)
   const shareKey = query.get('share_key') ?? undefined
   const version = query.get('version') || undefined
-  const who = caller?.username ?? addressOf(request)
-  const work = async (): Promise<Outcome<HttpResponse>> => {
-    const shown = await answer(serviceFor(service, place.username || (caller?.username ?? '')), {
+  const user = caller?.username ?? addressOf(request)
+  const serve = async (): Promise<Outcome<HttpResponse>> => {
+    const answer = await handler(serviceFor(service, target.username || (caller?.username ?? '')), {
       principal: { caller, shareKey, version, gone: request.gone },
       query,
-      who,
-      ...place,
+      who: user,
+      ...target,
     })
-    if (shown.viewed) service.views.count(shown.viewed)
-    if (isUnchanged(request, shown.etag)) return new HttpResponse(304, headersOf(shown), null)
-    const { later } = shown
-    if (later) return async () => reply({ ...shown, ...(await later(who, workOf(service, caller, request))) })
-    return reply(shown)
+    if (answer.viewed) service.views.count(answer.viewed)
+    if (isUnchanged(request, answer.etag)) return new HttpResponse(304, headersOf(answer), null)
+    const { later } = answer
+    if (later)
+      return async () => reply({ ...answer, ...(await later(user, workOf(service, caller, request))) })
+    return reply(answer)
   }
-  return finish(await requests.run(who, work, request.gone))
+  return finish(await requestQueue.run(user, serve, request.gone))
 }
 
 function headersOf({ type, headers, etag }: Answer): Record<string, string> {
@@ -75,22 +77,26 @@ function headersOf({ type, headers, etag }: Answer): Record<string, string> {
 function reply(answer: Answer): HttpResponse | Promise<HttpResponse> {
   const { body, type } = answer
   if (typeof body === 'string') return new HttpResponse(200, headersOf(answer), body)
-  // Events are sent as they come; other streams are gathered into larger pieces.
+  // Events are sent at once; other streams are merged into larger chunks.
   if (type === 'text/event-stream') return new HttpResponse(200, headersOf(answer), body)
   return streamReply(200, body, type, headersOf(answer))
 }
 
-/** A script or style of the pages. Its address changes with its content, so under this address it is cached forever. */
-export function showAsset(name: string, asked: string | undefined, { headers }: HttpRequest): HttpResponse {
+/** Serves a script or style. The current hash in the URL permits caching it forever. */
+export function showAsset(
+  name: string,
+  requestedHash: string | undefined,
+  { headers }: HttpRequest,
+): HttpResponse {
   const gzip = /\bgzip\b/.test(headers.get('accept-encoding') ?? '')
   const { type, bytes, hash, encoding } = asset(name, gzip)
   return new HttpResponse(
     200,
     {
       'content-type': type,
-      // During an update, a server may be asked for the assets of another version.
-      'cache-control': asked === hash ? 'public, max-age=31536000, immutable' : 'public, max-age=300',
-      // Scripts run in opaque origins, for which every request comes from another site.
+      // During an update, pages of another version can request their assets here.
+      'cache-control': requestedHash === hash ? 'public, max-age=31536000, immutable' : 'public, max-age=300',
+      // Scripts run in opaque origins, so all their requests are cross-origin.
       'access-control-allow-origin': '*',
       'cross-origin-resource-policy': 'cross-origin',
       vary: 'accept-encoding',
@@ -101,7 +107,7 @@ export function showAsset(name: string, asked: string | undefined, { headers }: 
   )
 }
 
-/** An error as an HTML page, for browsers. Offers a link to sign in if nobody is signed in. */
+/** Renders an error as an HTML page. Offers a link to sign in if nobody is signed in. */
 export function errorPage(problem: Problem, path: string, user?: string): HttpResponse {
   const { status, message, hint } = problem
   const titles: Record<number, string> = {

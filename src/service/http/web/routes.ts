@@ -1,3 +1,4 @@
+/** Routes addresses outside of the API to their handlers. */
 import { type Fid, isUsername } from '../../../contract/fid.ts'
 import type { HttpResponse } from '../../../contract/http.ts'
 import { type WebRoute, type WebRouteName, webRoutes } from '../../../contract/web/index.ts'
@@ -12,10 +13,10 @@ import { signIn, signInForm, signInProvider, signInReturn, signOut } from './sig
 const shown = Object.fromEntries(
   (Object.keys(pages) as PageName[]).map((name): [PageName, WebHandler] => [
     name,
-    (desk, { request, query, parts, line }) => {
+    (context, { request, query, parts, line }) => {
       const { user: username = '', id, ending = '' } = parts
       const fid: Fid = { owner: username, idlocal: id === undefined ? -1 : Number(id) }
-      return showPage(desk, pages[name], { username, fid, ending }, request, query, line)
+      return showPage(context, pages[name], { username, fid, ending }, request, query, line)
     },
   ]),
 ) as Record<PageName, WebHandler>
@@ -29,12 +30,12 @@ const handlers: Record<WebRouteName, WebHandler> = {
   signOut,
   authorizeForm,
   authorize,
-  external: (desk, { request }) => external(desk, request),
+  external: (context, { request }) => external(context, request),
   asset: (_, { request, parts }) => showAsset(parts.name, parts.hash, request),
   icon: (_, { request }) => showAsset('favicon.svg', undefined, request),
 }
 
-/** What the parts of a path can be. */
+/** Patterns of path parameters. */
 const PARTS: Readonly<Record<string, string>> = {
   user: '[^/]+',
   id: '\\d+',
@@ -44,38 +45,40 @@ const PARTS: Readonly<Record<string, string>> = {
 
 const patterns = (Object.entries(webRoutes) as [WebRouteName, WebRoute][]).flatMap(
   ([name, { method, path, also = [] }]) =>
-    [path, ...also].map((one) => ({ name, method, pattern: patternOf(one) })),
+    [path, ...also].map((alias) => ({ name, method, pattern: patternOf(alias) })),
 )
 
-/** `/~:user/:id.embed` as a pattern. Links end in a slash, so the ending of a file may follow one. */
+/**
+ * Compiles a path such as `/~:user/:id.embed`. Links end in a slash, so one is accepted before the extension.
+ */
 function patternOf(path: string): RegExp {
   const source = path
     .replace(/\.(\w+)$/, (dot, ending: string) =>
       path.includes(':id') ? `/?\\.(?<ending>${ending})` : `\\${dot}`,
     )
-    .replace(/:(\w+)/g, (_, part: string) => `(?<${part}>${PARTS[part]})`)
+    .replace(/:(\w+)/g, (_, parameter: string) => `(?<${parameter}>${PARTS[parameter]})`)
   return new RegExp(`^${source}$`)
 }
 
-/** Methods of an address outside of the API; none if there is nothing. */
+/** Lists the methods of a path outside of the API; empty if it has no route. */
 export function webMethodsOf(path: string): string[] {
   return patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
 }
 
-/** Answers a request for an address outside of the API; undefined if there is none with this method. */
+/** Handles a request outside of the API; undefined if it has no route. */
 export function answerWeb(
-  desk: Desk,
+  context: Desk,
   method: string,
   path: string,
-  asked: Omit<WebRequest, 'parts'>,
+  webRequest: Omit<WebRequest, 'parts'>,
 ): Promise<HttpResponse> | HttpResponse | undefined {
   for (const route of patterns) {
     const match = route.method === method ? route.pattern.exec(path) : null
     if (!match) continue
     const parts = { ...match.groups }
     if (parts.user !== undefined && !isUsername(parts.user)) continue
-    asked.line.operation = `web.${route.name}`
-    return handlers[route.name](desk, { ...asked, parts })
+    webRequest.line.operation = `web.${route.name}`
+    return handlers[route.name](context, { ...webRequest, parts })
   }
   return undefined
 }

@@ -1,3 +1,4 @@
+/** Signs browsers in and out: by API key, one-time link or identity provider. */
 import { Problem } from '../../../contract/errors.ts'
 import { type HttpRequest, HttpResponse } from '../../../contract/http.ts'
 import type { Limits } from '../../../contract/limits.ts'
@@ -25,10 +26,10 @@ const form = {
   }),
 } as const
 
-/** `GET /signin`: the form, or the end of a link that signs in. */
-export const signInForm = inTurn(async (desk, asked) => {
-  const { query: queryText, request } = asked
-  const { service, authenticator, rates } = desk
+/** `GET /signin`: shows the form, or signs in with the code of a one-time link. */
+export const signInForm = inTurn(async (context, webRequest) => {
+  const { query: queryText, request } = webRequest
+  const { service, authenticator, rates } = context
   const query = new URLSearchParams(queryText)
   const next = localPath(query.get('next'))
   const code = query.get('code')
@@ -36,44 +37,46 @@ export const signInForm = inTurn(async (desk, asked) => {
   rates.take(addressOf(request))
   const username = await userOfCode(service.store, code)
   if (username === undefined) return page(403, signInPage(next, service.people?.name, EXPIRED))
-  const present = await authenticator.caller(request.headers).catch(() => undefined)
-  // A link must not change who uses the browser unnoticed: what they then save would go to somebody else.
-  if (isLedByOthers(request.headers) || (present !== undefined && present.username !== username))
-    return page(200, continuePage({ username, present: present?.username, code, next }))
-  return signedIn(desk, await redeemCode(storeFor(desk, asked), code), next)
+  const currentCaller = await authenticator.caller(request.headers).catch(() => undefined)
+  // A link must not switch the user unnoticed: new files would belong to somebody else.
+  if (isLedByOthers(request.headers) || (currentCaller !== undefined && currentCaller.username !== username))
+    return page(200, continuePage({ username, present: currentCaller?.username, code, next }))
+  return signedIn(context, await redeemCode(storeFor(context, webRequest), code), next)
 })
 
-/** `GET /signin/oidc`: leads to the identity provider. */
+/** `GET /signin/oidc`: redirects to the identity provider. */
 export const signInProvider = inTurn(async ({ service, rates }, { query, request, line }) => {
   rates.take(addressOf(request))
   const next = localPath(new URLSearchParams(query).get('next'))
   const { people } = service
   if (!people) return page(404, signInPage(next, undefined, 'This server has no identity provider.'))
   try {
-    const { url, kept } = await people.begin(next)
-    return redirect(url, leaving(service.url, kept, LEAVING_SECONDS))
+    const { url, kept: oidcState } = await people.begin(next)
+    return redirect(url, leaving(service.url, oidcState, LEAVING_SECONDS))
   } catch (error) {
     return refusedPage(error, next, people.name, line)
   }
 })
 
-/** `GET /signin/oidc/return`: signs in whom the identity provider sends back. */
-export const signInReturn = inTurn(async (desk, asked) => {
-  const { query, request, line } = asked
-  const { service, authenticator, rates } = desk
+/**
+ * `GET /signin/oidc/return`: the redirect URI. Signs in the user that the identity provider authenticated.
+ */
+export const signInReturn = inTurn(async (context, webRequest) => {
+  const { query, request, line } = webRequest
+  const { service, authenticator, rates } = context
   rates.take(addressOf(request))
   const { people } = service
   if (!people) return page(404, signInPage('/', undefined, 'This server has no identity provider.'))
   try {
-    const kept = cookieOf(request.headers, leavingName(service.url))
-    const store = storeFor(desk, asked)
-    const { username, next } = await people.finish(store, query, kept)
+    const oidcState = cookieOf(request.headers, leavingName(service.url))
+    const store = storeFor(context, webRequest)
+    const { username, next } = await people.finish(store, query, oidcState)
     line.user = username
     authenticator.forget()
-    const opening = { owner: username, scopes: 'read,write', key_hash: null }
-    const session = await openSession(store, 'session', opening, PERSON_MS)
-    const reply = signedIn(desk, session, localPath(next))
-    // State and verifier are of no use any more.
+    const grant = { owner: username, scopes: 'read,write', key_hash: null }
+    const session = await openSession(store, 'session', grant, PERSON_MS)
+    const reply = signedIn(context, session, localPath(next))
+    // The cookie with state and verifier has been used.
     reply.cookies.push(leaving(service.url, '', 0))
     return reply
   } catch (error) {
@@ -81,21 +84,23 @@ export const signInReturn = inTurn(async (desk, asked) => {
   }
 })
 
-/** How long a browser may be at the identity provider. */
+/** Maximum time that a browser has to return from the identity provider. */
 const LEAVING_SECONDS = 900
-/** How long people whom an identity provider authenticates stay signed in, in ms. Then it is asked again. */
+/** Lifetime of sessions that an identity provider started, in ms. */
 const PERSON_MS = 12 * 3600_000
 
-/** The name of the cookie of a browser that is at the identity provider. */
+/** Returns the name of the cookie with OpenID Connect state and verifier. */
 function leavingName(url: string): string {
   return url.startsWith('https:') ? '__Host-gridline_leaving' : 'gridline_leaving'
 }
 
+/** Creates the cookie with OpenID Connect state and verifier. */
 function leaving(url: string, value: string, seconds: number): string {
   const secure = url.startsWith('https:') ? '; Secure' : ''
   return `${leavingName(url)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
 }
 
+/** Renders an expected error on the sign-in page. Throws other errors again. */
 function refusedPage(error: unknown, next: string, provider: string, line: LogLine): HttpResponse {
   if (!(error instanceof Problem)) throw error
   const { message, hint = '', status } = error
@@ -104,21 +109,21 @@ function refusedPage(error: unknown, next: string, provider: string, line: LogLi
   return page(status, html, retryAfter(error))
 }
 
-/** The store for changes of this request: the audit log has where it came from. */
+/** Returns a store that records IP address and request id in the audit log. */
 function storeFor({ service }: Desk, { request, line }: WebRequest): Store {
   return service.store.by({ user: null, address: request.address, request_id: line.request_id })
 }
 
-/** `POST /signin`. */
-export const signIn = inTurn(async (desk, asked) => {
-  const { request } = asked
-  const { service, authenticator, rates } = desk
-  const store = storeFor(desk, asked)
+/** `POST /signin`: signs in with an API key, or with the code of a one-time link. */
+export const signIn = inTurn(async (context, webRequest) => {
+  const { request } = webRequest
+  const { service, authenticator, rates } = context
+  const store = storeFor(context, webRequest)
   refuseCrossSite(request.headers, service.url)
   rates.take(addressOf(request))
   const fields = await fieldsOf(request, service.limits)
   const next = localPath(fields.next)
-  if (fields.code !== undefined) return signedIn(desk, await redeemCode(store, fields.code), next)
+  if (fields.code !== undefined) return signedIn(context, await redeemCode(store, fields.code), next)
   const username = (fields.username ?? '').trim()
   try {
     const {
@@ -126,15 +131,15 @@ export const signIn = inTurn(async (desk, asked) => {
       keyHash,
       username: owner,
     } = await authenticator.password(username, (fields.api_key ?? '').trim())
-    const opening = { owner, scopes: [...scopes].join(','), key_hash: keyHash! }
-    return signedIn(desk, await openSession(store, 'session', opening), next)
+    const grant = { owner, scopes: [...scopes].join(','), key_hash: keyHash! }
+    return signedIn(context, await openSession(store, 'session', grant), next)
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'unauthenticated') throw error
     return page(401, signInPage(next, service.people?.name, 'Wrong username or API key.', username))
   }
 })
 
-/** `POST /signout`. */
+/** `POST /signout`: ends the session. */
 export const signOut = inTurn(async ({ service, authenticator }, { request }) => {
   refuseCrossSite(request.headers, service.url)
   const token = sessionToken(request.headers, service.url)
@@ -145,7 +150,7 @@ export const signOut = inTurn(async ({ service, authenticator }, { request }) =>
 
 const EXPIRED = 'This link has expired or was used before. Create a new one, or sign in here.'
 
-/** Leads to `next` with the cookie of a new session; without one, the link has expired. */
+/** Redirects to `next` with the session cookie. Without a session, the link has expired. */
 function signedIn(
   { service }: Desk,
   session: { token: string; expires_at: number } | undefined,
@@ -170,9 +175,10 @@ function page(status: number, html: string, headers: Record<string, string> = {}
   return new HttpResponse(status, { ...PAGE_HEADERS, 'cache-control': 'no-store', ...headers }, html)
 }
 
+/** Creates a redirect with a cookie. */
 function redirect(location: string, cookie: string): HttpResponse {
   const headers = {
-    // Headers have no other characters.
+    // Headers can contain only these ASCII characters.
     location: location.replace(/[^!-~]+/gu, encodeURIComponent),
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',

@@ -1,6 +1,7 @@
+/** Describes charts in text. */
 import type { RawJson } from '../../../json/index.ts'
 
-/** A sentence that says what a chart shows, for screen readers and previews of links. */
+/** Returns a sentence about a chart, for screen readers and link previews. */
 export function described(figure: RawJson, name: string): string {
   const layout = member(figure, 'layout')
   const title = titleOf(layout) ?? name
@@ -19,11 +20,11 @@ export function described(figure: RawJson, name: string): string {
       if (!traces.includes(type)) traces.push(type)
     }
   const kinds = traces.length === 0 ? 'Chart' : `Chart (${traces.join(', ')})`
-  const several = count > 1 ? ` ${count} traces.` : ''
-  return `${kinds}: ${title}.${axes.length > 0 ? ` Axes: ${axes.join('; ')}.` : ''}${several}`
+  const traceCount = count > 1 ? ` ${count} traces.` : ''
+  return `${kinds}: ${title}.${axes.length > 0 ? ` Axes: ${axes.join('; ')}.` : ''}${traceCount}`
 }
 
-/** Title and subtitle of a chart, without markup. */
+/** Returns title and subtitle of a chart, without markup. */
 export function headingOf(figure: RawJson): { title: string | undefined; subtitle: string | undefined } {
   const layout = member(figure, 'layout')
   const title = member(layout, 'title')
@@ -31,7 +32,7 @@ export function headingOf(figure: RawJson): { title: string | undefined; subtitl
   return { title: titleOf(layout), subtitle: plainOf(textOf(member(subtitle, 'text'))) }
 }
 
-/** The type of a trace, in the word for what it looks like. */
+/** Returns the type of a trace: `line` for scatter traces with lines. */
 function typeOf(trace: RawJson): string {
   const type = textOf(trace.get('type')) ?? 'scatter'
   return type === 'scatter' && /^lines/.test(textOf(trace.get('mode')) ?? '') ? 'line' : type
@@ -41,7 +42,7 @@ function member(value: RawJson | undefined, name: string): RawJson | undefined {
   return value?.kind === 'object' ? value.get(name) : undefined
 }
 
-/** The title of a layout or an axis, without markup: a text, or an object with a text. */
+/** Returns the title of a layout or axis, without markup; undefined if it has none. */
 function titleOf(value: RawJson | undefined): string | undefined {
   const title = member(value, 'title')
   return plainOf(textOf(title?.kind === 'object' ? title.get('text') : title))

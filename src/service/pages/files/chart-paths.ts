@@ -1,6 +1,7 @@
+/** API paths for scripts of charts. */
 import { pathOf } from '../../../contract/operations/index.ts'
 
-/** The paths of a grid that scripts of charts ask, with `:fid` for its id. */
+/** Returns the API paths of a grid that chart scripts request, with `:fid` for its id. */
 export function chartPaths(): Record<'grids' | 'describe' | 'rows' | 'columns', string> {
   return {
     grids: pathOf('grids.get', ':fid'),

@@ -1,3 +1,4 @@
+/** Downloads of grids and plots: figure, CSV and image. */
 import { Problem } from '../../../contract/errors.ts'
 import { type Fid, formatFid } from '../../../contract/fid.ts'
 import { dataTypes, type ImageFormat, imageTypes } from '../../../contract/operations/index.ts'
@@ -22,47 +23,49 @@ import type { Answer } from '../answer.ts'
 import { schemeIn } from '../html.ts'
 import { signedPrincipal } from './signed.ts'
 
-/** A request to read the content of a file. */
+/** Creates a request to read the content of a file. */
 export function reading(principal: Principal, fid: Fid) {
   const { caller, shareKey, version, gone } = principal
   return { caller, shareKey, version, gone, operation: 'files.content' as const, fid, filetype: undefined }
 }
 
+/** Returns the header that makes browsers save a response under a filename. */
 function attachment(filename: string, extension: string): string {
   const name = filename.replace(/["\\\u0000-\u001f\u007f]/g, '_')
   const plain = `${name.replace(/[^\u0020-\u007e]/g, '_')}.${extension}`
   return `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(`${name}.${extension}`).replace(/'/g, '%27')}`
 }
 
-function noContent({ filetype }: FileRow, what: string): Problem {
-  return new Problem('invalid_request', `a ${filetypeName(filetype)} has no ${what}`)
+function noContent({ filetype }: FileRow, noun: string): Problem {
+  return new Problem('invalid_request', `a ${filetypeName(filetype)} has no ${noun}`)
 }
 
-/** The file that is read, and its rows if it is a grid. Files without `what` are 400. */
-async function opened(service: Service, principal: Principal, fid: Fid, what: string) {
-  const asked = reading(principal, fid)
-  const found = await service.store.read(async (readers) => {
-    const one = await authorizeCall(readers, asked)
-    const { file } = one
-    const row = file.filetype === 'grid' ? await rowOfVersion(readers, one, principal.version) : undefined
+/** Loads a grid or plot. Throws `invalid_request` for other files. `noun` is for that message. */
+async function opened(service: Service, principal: Principal, fid: Fid, noun: string) {
+  const request = reading(principal, fid)
+  const loaded = await service.store.read(async (readers) => {
+    const authorized = await authorizeCall(readers, request)
+    const { file } = authorized
+    const row =
+      file.filetype === 'grid' ? await rowOfVersion(readers, authorized, principal.version) : undefined
     const snap = file.filetype === 'grid' ? await snapshotOf(service.store, readers, fid, row) : undefined
     return { file, snap }
   })
-  if (!found.snap && found.file.filetype !== 'plot') throw noContent(found.file, what)
-  return { asked, file: found.file, snap: found.snap && (await trimmed(found.snap)) }
+  if (!loaded.snap && loaded.file.filetype !== 'plot') throw noContent(loaded.file, noun)
+  return { request, file: loaded.file, snap: loaded.snap && (await trimmed(loaded.snap)) }
 }
 
-/** The figure of a plot with its data, or the content of a grid by column, as JSON. */
+/** Downloads the figure of a plot with its data, or the columns of a grid, as JSON. */
 export async function figureOf(service: LiveService, principal: Principal, fid: Fid): Promise<Answer> {
-  const { asked, snap } = await opened(service, principal, fid, 'figure')
-  const body = snap ? contentJson(snap) : await service.live.inlined(service, asked, 'data')
+  const { request, snap } = await opened(service, principal, fid, 'figure')
+  const body = snap ? contentJson(snap) : await service.live.inlined(service, request, 'data')
   return { body, type: 'application/json' }
 }
 
-/** The rows of a grid, or the data that a plot shows, as CSV. */
+/** Downloads the rows of a grid, or the data of a plot, as CSV. */
 export async function csvOf(service: Service, principal: Principal, fid: Fid): Promise<Answer> {
-  const { asked, file, snap } = await opened(service, principal, fid, 'rows')
-  const rows = snap ?? columnsOf(service, await openFigure(service, asked))
+  const { request, file, snap } = await opened(service, principal, fid, 'rows')
+  const rows = snap ?? columnsOf(service, await openFigure(service, request))
   return {
     body: rowsAs(rows, delimited(',')),
     type: `${dataTypes.csv}; charset=utf-8`,
@@ -70,15 +73,15 @@ export async function csvOf(service: Service, principal: Principal, fid: Fid): P
   }
 }
 
-/** The columns that a plot shows, side by side, each once. Names that occur in several grids get the grid's id. */
-export function columnsOf({ store }: Service, { figure, references, shown }: LiveFigure): Snapshot {
+/** Collects the distinct columns that a plot shows. Duplicate names get the id of their column. */
+export function columnsOf({ store }: Service, { figure, references, shown: grids }: LiveFigure): Snapshot {
   const columns = new Map<string, SnapshotColumn>()
   const traces = traceNames(figure)
   for (const { source, path } of references) {
     const grid = formatFid(source.grid)
-    const known = shown.get(grid)
+    const referenced = grids.get(grid)
     for (const uid of source.uids) {
-      const column = known?.columns.get(uid)
+      const column = referenced?.columns.get(uid)
       if (column) columns.set(`${grid}:${uid}`, { ...column, name: nameOf(column, path, traces) })
     }
   }
@@ -90,7 +93,7 @@ export function columnsOf({ store }: Service, { figure, references, shown }: Liv
   return { blobs: store.blobs, columns: named, rows: Math.max(0, ...named.map(({ rows }) => rows)) }
 }
 
-/** The names of the traces of a figure; undefined for those without one. */
+/** Lists the names of traces; undefined for traces without one. */
 function traceNames(figure: RawJson): (string | undefined)[] {
   const data = figure.get('data')
   if (data?.kind !== 'array') return []
@@ -100,13 +103,13 @@ function traceNames(figure: RawJson): (string | undefined)[] {
   })
 }
 
-/** The name of a column. Columns that were made for a figure have its path as a name; people know its trace. */
+/** Returns the name of a column. Columns from figures are named by a path: uses the trace name instead. */
 function nameOf({ name }: SnapshotColumn, path: string, traces: readonly (string | undefined)[]): string {
   const [, trace, attribute] = /^data\.(\d+)\.(.+)$/.exec(name === path ? path : '') ?? []
   return trace === undefined ? name : `${traces[Number(trace)] ?? `trace ${trace}`} ${attribute}`
 }
 
-/** An image of a plot. With `download`, browsers save it. */
+/** Draws an image of a plot. With `download` in the query, browsers save it. */
 export async function imageOf(
   service: ImageService,
   principal: Principal,
@@ -121,16 +124,16 @@ export async function imageOf(
     if (Number.isFinite(value)) return value
     throw new Problem('invalid_request', `${name}: must be a number`, { field: name })
   }
-  const wanted = {
+  const imageRequest = {
     format,
     width: number('width'),
     height: number('height'),
     scale: number('scale'),
     theme: schemeIn(query) === 'dark' ? ('dark' as const) : ('light' as const),
   }
-  const who = await signedPrincipal(service, principal, fid, query)
-  const asked = { ...reading(who, fid), operation: 'files.image' as const }
-  const { body, etag, later } = await plotImage(service, asked, wanted)
+  const reader = await signedPrincipal(service, principal, fid, query)
+  const request = { ...reading(reader, fid), operation: 'files.image' as const }
+  const { body, etag, later } = await plotImage(service, request, imageRequest)
   const headers: Record<string, string> = {}
   if (query.has('download'))
     headers['content-disposition'] = attachment(`${fid.owner}-${fid.idlocal}`, format)

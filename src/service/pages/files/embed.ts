@@ -1,3 +1,4 @@
+/** Page of an embedded chart. */
 import { type Fid, webUrl } from '../../../contract/fid.ts'
 import type { Bytes } from '../../../json/index.ts'
 import type { Principal } from '../../access/access.ts'
@@ -11,10 +12,10 @@ import { reading } from './downloads.ts'
 import { chartToken } from './live-chart.ts'
 
 /**
- * The policy of an embedded chart. A figure is hostile input: it is drawn in an opaque origin, which has no cookies,
- * without inline scripts and `eval`. It may connect to its own data only.
+ * Returns the content security policy of an embedded chart. A figure is untrusted input: it is drawn in an
+ * opaque origin without cookies, inline scripts or `eval`, and can connect only to its own data.
  */
-const policyOf = (own: string): string =>
+const policyOf = (dataUrl: string): string =>
   [
     'sandbox allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox',
     "default-src 'none'",
@@ -22,7 +23,7 @@ const policyOf = (own: string): string =>
     "style-src 'unsafe-inline'",
     'img-src data: blob:',
     'font-src data:',
-    `connect-src ${own}.events ${own}.state ${own}.live`,
+    `connect-src ${dataUrl}.events ${dataUrl}.state ${dataUrl}.live`,
     'worker-src blob:',
     "base-uri 'none'",
     "form-action 'none'",
@@ -35,15 +36,15 @@ const DARK: Record<ColorScheme, string> = {
   auto: `@media (prefers-color-scheme: dark) { ${DARK_STYLE} }`,
 }
 
-/** The chart alone, for frames of other pages. */
+/** Renders the page of a chart for frames of other pages. */
 export async function embed(
   service: LiveService,
   principal: Principal,
   fid: Fid,
   query: URLSearchParams,
 ): Promise<Answer> {
-  const live = await openFigure(service, { ...reading(principal, fid), filetype: 'plot' })
-  const { file } = live
+  const view = await openFigure(service, { ...reading(principal, fid), filetype: 'plot' })
+  const { file } = view
   const modebar = query.get('modebar') === 'false' ? 'false' : ''
   const scheme = schemeIn(query)
   const key = accessQuery(principal)
@@ -51,9 +52,9 @@ export async function embed(
     query.get('link') === 'true'
       ? `<p class="link"><a href="${text(webUrl(service.url, fid) + (key && `?${key}`))}" target="_blank" rel="noopener">${text(file.filename)}</a></p>`
       : ''
-  const own = webUrl(service.url, fid).slice(0, -1)
-  // On its own page, a chart is told of changes. Of many charts on another page, each asks now and then: browsers
-  // open few connections to one server.
+  const dataUrl = webUrl(service.url, fid).slice(0, -1)
+  // The page of a plot uses server-sent events. Embedded charts poll: browsers open few connections to one
+  // server.
   const follow = query.get('live') === 'events' ? 'events' : 'state'
   const token = await chartToken(service, principal, fid)
   const head = `<!doctype html>
@@ -71,15 +72,15 @@ body { display: flex; flex-direction: column; font: 15px/1.5 system-ui, sans-ser
 ${DARK[scheme]}
 </style>
 <p id="status" role="status">Drawing the chart…</p>
-<div id="chart" role="img" aria-label="${text(described(live.figure, file.filename))}"></div>${link}
+<div id="chart" role="img" aria-label="${text(described(view.figure, file.filename))}"></div>${link}
 <script type="application/json" id="figure">`
   const tail = `</script>
 <script src="${assetPath('plotly.js')}"></script>
-<script src="${assetPath('chart.js')}" data-geo="${assetPath('plotly-geo.js')}" data-more="${assetPath('more.js')}" data-scheme="${scheme}" data-modebar="${modebar}" data-live="${follow}" data-state="${live.state}" data-own="${text(own)}" data-watch="${token}"></script>
+<script src="${assetPath('chart.js')}" data-geo="${assetPath('plotly-geo.js')}" data-more="${assetPath('more.js')}" data-scheme="${scheme}" data-modebar="${modebar}" data-live="${follow}" data-state="${view.state}" data-own="${text(dataUrl)}" data-watch="${token}"></script>
 </html>
 `
-  return html(around(head, withoutTags(await service.live.drawnOf(live)), tail), {
-    headers: { 'content-security-policy': policyOf(own) },
+  return html(around(head, withoutTags(await service.live.drawnOf(view)), tail), {
+    headers: { 'content-security-policy': policyOf(dataUrl) },
     viewed: fid,
   })
 }
@@ -90,7 +91,7 @@ async function* around(head: string, body: Bytes, tail: string): AsyncGenerator<
   yield Buffer.from(tail)
 }
 
-/** JSON without `<`, so that it cannot end the script element that holds it. */
+/** Escapes `<` in JSON, so that it cannot close its script element. */
 async function* withoutTags(json: Bytes): AsyncGenerator<Uint8Array> {
   for await (const chunk of json) {
     if (!chunk.includes(0x3c)) yield chunk

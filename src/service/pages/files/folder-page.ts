@@ -1,3 +1,4 @@
+/** Page of a folder. */
 import { formatFid, webUrl } from '../../../contract/fid.ts'
 import { type Principal, viewerOf, visibleFileById } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
@@ -8,10 +9,10 @@ import { assetPath } from '../assets.ts'
 import { document, schemeIn, text } from '../html.ts'
 import { crumbsOf, filesIn, summaryOf } from './lists.ts'
 
-/** Files listed on one page. */
+/** Maximum number of listed files. */
 const FILES = 200
 
-/** The page of a folder: the files in it that the viewer may see, and which of them are public. */
+/** Renders the visible files, and how many are public. */
 export async function folderPage(
   service: Service,
   principal: Principal,
@@ -23,14 +24,14 @@ export async function folderPage(
     children: await childrenOf(readers, folder, principal),
     above: await crumbsOf(service, readers, principal, folder),
   }))
-  const shown = children.slice(0, FILES)
-  const open = shown.filter(({ world_readable }) => world_readable).length
+  const listed = children.slice(0, FILES)
+  const publicCount = listed.filter(({ world_readable }) => world_readable).length
   const parts = [`<p>${summaryOf(folder)}</p>`]
   if (children.length === 0) parts.push('<p>This folder contains no files that you can see.</p>')
   else
     parts.push(
-      `<p>${children.length > FILES ? `Of the first ${FILES} files in it, ${open} are public.` : publicOf(open, shown.length)}</p>`,
-      await filesIn(service, shown, query, webUrl(service.url, folder)),
+      `<p>${children.length > FILES ? `Of the first ${FILES} files in it, ${publicCount} are public.` : publicOf(publicCount, listed.length)}</p>`,
+      await filesIn(service, listed, query, webUrl(service.url, folder)),
     )
   if (children.length > FILES)
     parts.push(
@@ -47,13 +48,16 @@ export async function folderPage(
   )
 }
 
-function publicOf(open: number, files: number): string {
-  if (open === 0) return files === 1 ? 'The file in it is private.' : `All ${files} files in it are private.`
-  const all = files === 1 ? 'The file in it is' : open === files ? `All ${files} files in it are` : undefined
-  return `${all ?? `${open} of the ${files} files in it ${open === 1 ? 'is' : 'are'}`} public: everybody can see ${open === 1 ? 'it' : 'them'}.`
+/** Returns a sentence on how many files are public. */
+function publicOf(publicCount: number, count: number): string {
+  if (publicCount === 0)
+    return count === 1 ? 'The file in it is private.' : `All ${count} files in it are private.`
+  const all =
+    count === 1 ? 'The file in it is' : publicCount === count ? `All ${count} files in it are` : undefined
+  return `${all ?? `${publicCount} of the ${count} files in it ${publicCount === 1 ? 'is' : 'are'}`} public: everybody can see ${publicCount === 1 ? 'it' : 'them'}.`
 }
 
-/** The first files of a folder that `principal` may see. */
+/** Loads the first files of a folder that `principal` may see. */
 async function childrenOf(
   readers: Readers,
   { owner, idlocal }: FileRow,

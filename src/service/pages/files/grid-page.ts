@@ -1,3 +1,4 @@
+/** Page of a grid: its rows as a table, with filter and sorting. */
 import { Problem } from '../../../contract/errors.ts'
 import { formatFid, webUrl } from '../../../contract/fid.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
@@ -24,26 +25,27 @@ import { crumbsOf, summaryOf } from './lists.ts'
 import { type TableColumn, table } from './table.ts'
 import { versionNote } from './version-note.ts'
 
-/** Rows and columns of one page. */
+/** Number of rows and columns on one page. */
 const ROWS = 100
 const COLUMNS = 50
-/** Charts that the page of a draft names. */
+/** Maximum number of charts listed on the page of a draft. */
 const DRAFT_PLOTS = 50
-/** Size of the slices that one page reads, in bytes: sorted rows can be anywhere in the grid. */
+/** Maximum size of the slices that a page reads. */
 const READ_BYTES = 64 * 1024 * 1024
+/** Maximum size for sorted rows, which can be anywhere in the grid. */
 const SORTED_READ_BYTES = 256 * 1024 * 1024
 
 export interface SortingService extends Service {
   orders: RowOrders
 }
 
-/** Column types, as shown in the head of a table. */
+/** Label of a column type. */
 function typeName(type: ColumnType): string {
   const family = familyOf(type)
   return family === 'json' ? 'mixed' : family
 }
 
-/** What a page of a grid shows: parameters `page`, `columns` (from 1), `where` and `sort` as in the API. */
+/** Query parameters of the page. `columns`: page of columns, from 1; `where` and `sort`: as in the API. */
 interface View {
   page: number
   columns: number
@@ -51,6 +53,7 @@ interface View {
   sort: string | undefined
 }
 
+/** Parses the query of the page. Invalid numbers count as 1. */
 function viewOf(query: URLSearchParams): View {
   const number = (name: string): number => {
     const value = Number(query.get(name) ?? 1)
@@ -65,13 +68,13 @@ function viewOf(query: URLSearchParams): View {
   }
 }
 
-/** An expression that cannot be read is shown on the page, without it. */
+/** Returns whether an error is caused by `where` or `sort`: the page then shows it, and all rows. */
 function isMistake(error: unknown): error is Problem {
   const codes = ['invalid_query', 'unknown_column', 'too_large']
   return error instanceof Problem && codes.includes(error.code)
 }
 
-/** The page of a grid: its rows, page by page, those that a `where` chooses, in their own order or sorted. */
+/** Renders one page of the selected rows of a grid. */
 export async function gridPage(
   service: SortingService,
   principal: Principal,
@@ -79,62 +82,62 @@ export async function gridPage(
   query: URLSearchParams,
   version: FoundVersion | undefined,
 ): Promise<Answer> {
-  const wanted = viewOf(query)
-  const none = new Selection({})
-  let selection = none
+  const requested = viewOf(query)
+  const allRows = new Selection({})
+  let selection = allRows
   let note = ''
   try {
-    selection = new Selection(wanted)
+    selection = new Selection(requested)
   } catch (error) {
     if (!isMistake(error)) throw error
     note = mistakeText(error)
   }
-  const opened = await service.store.read(async (readers) => {
+  const loaded = await service.store.read(async (readers) => {
     const grid = await readers.grids.get(file.owner, file.idlocal)
     let count = 0
     let columnPages = 1
     let columnPage = 1
-    const past = version?.isPresent ? undefined : version?.row
-    const snap = await snapshotOf(service.store, readers, file, past, (all) => {
+    const earlier = version?.isPresent ? undefined : version?.row
+    const snap = await snapshotOf(service.store, readers, file, earlier, (all) => {
       count = all.length
       columnPages = Math.max(1, Math.ceil(count / COLUMNS))
-      columnPage = Math.min(wanted.columns, columnPages)
-      const shown = all.slice((columnPage - 1) * COLUMNS, columnPage * COLUMNS)
+      columnPage = Math.min(requested.columns, columnPages)
+      const pageColumns = all.slice((columnPage - 1) * COLUMNS, columnPage * COLUMNS)
       try {
-        return selection.columns(all, shown)
+        return selection.columns(all, pageColumns)
       } catch (error) {
         if (!isMistake(error)) throw error
         note = mistakeText(error)
-        selection = none
-        return selection.columns(all, shown)
+        selection = allRows
+        return selection.columns(all, pageColumns)
       }
     })
-    const state = `${stateOfGrid(grid)}${past ? `.${past.version}.${past.made_at}` : ''}`
+    const state = `${stateOfGrid(grid)}${earlier ? `.${earlier.version}.${earlier.made_at}` : ''}`
     return { given: snap, count, columnPages, columnPage, state }
   })
-  const { columnPage } = opened
-  const snap = await trimmed(opened.given)
+  const { columnPage } = loaded
+  const snap = await trimmed(loaded.given)
   const page = (selected: Selected): Promise<string> => {
     const count =
       'rows' in selected ? selected.rows.count : 'order' in selected ? selected.order.length : snap.rows
     const pages = Math.max(1, Math.ceil(count / ROWS))
-    // What cannot be used is not in links.
-    const { where, sort } = note === '' ? wanted : { where: undefined, sort: undefined }
-    const view: View = { where, sort, page: Math.min(wanted.page, pages), columns: columnPage }
+    // Links omit an invalid condition or order.
+    const { where, sort } = note === '' ? requested : { where: undefined, sort: undefined }
+    const view: View = { where, sort, page: Math.min(requested.page, pages), columns: columnPage }
     const first = (view.page - 1) * ROWS
     const rows = rowsOn(selected, first, Math.min(ROWS, count - first))
-    const shown = selection.printedOf(snap).columns
+    const pageColumns = selection.printedOf(snap).columns
     return htmlOf(service, principal, file, {
-      ...opened,
+      ...loaded,
       snap,
       version,
-      shown,
+      shown: pageColumns,
       view,
       pages,
       rows,
       note,
       chosen: count,
-      asked: wanted.where,
+      asked: requested.where,
       scheme: schemeIn(query, 'auto'),
     })
   }
@@ -143,7 +146,7 @@ export async function gridPage(
   const evaluate = async (work: Work) => {
     let selected: Selected = { head: undefined }
     try {
-      const key = `${formatFid(file)} ${file.version} ${opened.state}`
+      const key = `${formatFid(file)} ${file.version} ${loaded.state}`
       selected = await selection.select(service.orders, snap, work, key)
     } catch (error) {
       if (!isMistake(error)) throw error
@@ -154,14 +157,15 @@ export async function gridPage(
   return { ...answer, later: (user, work) => service.orders.inTurn(user, () => evaluate(work), work.gone) }
 }
 
+/** Formats an error of `where` or `sort` for the page. */
 function mistakeText({ message, hint }: Problem): string {
-  const said = [message, hint]
-    .filter((one) => one !== undefined)
-    .map((one) => (/[.!?]$/.test(one) ? one : `${one}.`))
-  return `${said.join(' ')} All rows are shown, in their own order.`
+  const sentences = [message, hint]
+    .filter((sentence) => sentence !== undefined)
+    .map((sentence) => (/[.!?]$/.test(sentence) ? sentence : `${sentence}.`))
+  return `${sentences.join(' ')} All rows are shown, in their original order.`
 }
 
-/** The numbers of the rows on a page. */
+/** Returns the row numbers of a page, from 0. */
 function rowsOn(selected: Selected, first: number, count: number): number[] {
   if ('order' in selected) return [...selected.order.subarray(first, first + count)]
   if ('rows' in selected) return [...selected.rows.part(first, count)]
@@ -172,11 +176,11 @@ interface GridView {
   version: FoundVersion | undefined
   snap: Snapshot
   shown: readonly SnapshotColumn[]
-  /** How many rows are chosen. */
+  /** Number of selected rows. */
   chosen: number
-  /** The condition as it was written. */
+  /** Condition as entered by the user. */
   asked: string | undefined
-  /** How many columns the grid has. */
+  /** Number of columns of the grid. */
   count: number
   columnPages: number
   view: View
@@ -187,19 +191,33 @@ interface GridView {
   scheme: ColorScheme
 }
 
+/** Renders the HTML of a grid page. */
 async function htmlOf(
   service: Service,
   principal: Principal,
   file: FileRow,
-  { snap, shown, chosen, asked, count, columnPages, view, pages, rows, note, scheme, version }: GridView,
+  {
+    snap,
+    shown: pageColumns,
+    chosen,
+    asked: enteredWhere,
+    count,
+    columnPages,
+    view,
+    pages,
+    rows,
+    note,
+    scheme,
+    version,
+  }: GridView,
 ): Promise<string> {
   const { shareKey } = principal
   const key = accessQuery(principal)
-  const self = webUrl(service.url, file)
-  const to = (change: Partial<View>): string => {
+  const pageUrl = webUrl(service.url, file)
+  const linkTo = (change: Partial<View>): string => {
     const { page, columns, sort, where } = { ...view, ...change }
     const url = withQuery(
-      self,
+      pageUrl,
       page > 1 && `page=${page}`,
       columns > 1 && `columns=${columns}`,
       ...queryParameters({ sort, where }),
@@ -211,14 +229,14 @@ async function htmlOf(
   const content = service.url + pathOf('grids.content', fid)
   const download = (what: string, ...parameters: string[]): string =>
     `<a href="${text(withQuery(content, ...parameters, ...queryParameters(view), key))}">${what}</a>`
-  const most = view.sort === undefined ? READ_BYTES : SORTED_READ_BYTES
-  const readable = affordable(shown, rows, most)
+  const maxBytes = view.sort === undefined ? READ_BYTES : SORTED_READ_BYTES
+  const readable = affordable(pageColumns, rows, maxBytes)
   const values = await valuesAt(snap, readable, rows)
   const [key0] = sortKeys(view.sort)
   const columns = readable.map((column, k): TableColumn => {
     const sorted = key0?.name === column.name
     const descending = sorted && key0.descending
-    const link = to({ sort: sortText({ name: column.name, descending: sorted && !descending }), page: 1 })
+    const link = linkTo({ sort: sortText({ name: column.name, descending: sorted && !descending }), page: 1 })
     return {
       head: `<a href="${link}">${text(column.name)}</a>${sorted ? (descending ? ' ↓' : ' ↑') : ''}<span class="type">${typeName(column.type)}</span>`,
       attributes: sorted ? ` aria-sort="${descending ? 'descending' : 'ascending'}"` : '',
@@ -226,26 +244,27 @@ async function htmlOf(
     }
   })
   const notes = [note]
-  if (readable.length < shown.length)
+  if (readable.length < pageColumns.length)
     notes.push(
-      `Only ${readable.length} of these ${shown.length} columns are shown: the others are too large for a page. The CSV file has all of them.`,
+      `Only ${readable.length} of these ${pageColumns.length} columns are shown: the others are too large for a page. The CSV file has all of them.`,
     )
   const parts = [
     versionNote(service, file, version, key),
     `<p>${summaryOf(file)}</p>`,
     `<p>${chosen < snap.rows ? `${chosen.toLocaleString('en')} of ` : ''}${snap.rows.toLocaleString('en')} rows, ${count.toLocaleString('en')} ${count === 1 ? 'column' : 'columns'} · ${download('CSV', 'format=csv')} · ${download('JSON')} · <code>gridline cat ${text(quoted(fid + (principal.version === undefined ? '' : `@${principal.version}`)))}</code></p>`,
-    // Who reads by a secret link makes no charts of the grid.
+    // Readers with a share key cannot create charts of the grid.
     ...(principal.caller === undefined || shareKey !== undefined || principal.version !== undefined
       ? []
       : [makeButton(principal.caller, file, view.where)]),
-    `<form method="get" action="${text(self)}" class="filter"><label>Where <input name="where" value="${text(asked ?? '')}" placeholder="${text(exampleOf(shown))}" size="40" maxlength="10000"></label>${hiddenFields({ sort: view.sort, columns: view.columns > 1 ? String(view.columns) : undefined, share_key: shareKey, version: principal.version })} <button type="submit">Filter</button>${view.where === undefined ? '' : ` <a href="${to({ where: undefined, page: 1 })}">All rows</a>`}</form>`,
-    ...notes.filter(Boolean).map((one) => `<p class="note">${text(one)}</p>`),
-    pager('Rows', pages, view.page, (page) => to({ page })),
+    `<form method="get" action="${text(pageUrl)}" class="filter"><label>Where <input name="where" value="${text(enteredWhere ?? '')}" placeholder="${text(exampleOf(pageColumns))}" size="40" maxlength="10000"></label>${hiddenFields({ sort: view.sort, columns: view.columns > 1 ? String(view.columns) : undefined, share_key: shareKey, version: principal.version })} <button type="submit">Filter</button>${view.where === undefined ? '' : ` <a href="${linkTo({ where: undefined, page: 1 })}">All rows</a>`}</form>`,
+    ...notes.filter(Boolean).map((warning) => `<p class="note">${text(warning)}</p>`),
+    pager('Rows', pages, view.page, (page) => linkTo({ page })),
     await table(columns, rows),
-    pager('Rows', pages, view.page, (page) => to({ page })),
-    pager('Columns', columnPages, view.columns, (page) => to({ columns: page })),
+    pager('Rows', pages, view.page, (page) => linkTo({ page })),
+    pager('Columns', columnPages, view.columns, (page) => linkTo({ columns: page })),
   ]
-  if (view.sort !== undefined) parts.push(`<p><a href="${to({ sort: undefined })}">Original order</a></p>`)
+  if (view.sort !== undefined)
+    parts.push(`<p><a href="${linkTo({ sort: undefined })}">Original order</a></p>`)
   if (pages > 10) {
     const hidden = hiddenFields({
       sort: view.sort,
@@ -255,7 +274,7 @@ async function htmlOf(
       version: principal.version,
     })
     parts.push(
-      `<form method="get" action="${text(self)}"><label>Page <input class="short" type="number" name="page" min="1" max="${pages}" value="${view.page}"></label>${hidden} <button type="submit">Go</button></form>`,
+      `<form method="get" action="${text(pageUrl)}"><label>Page <input class="short" type="number" name="page" min="1" max="${pages}" value="${view.page}"></label>${hidden} <button type="submit">Go</button></form>`,
     )
   }
   const command = `gridline plot create --grid ${quoted(fid)}${view.where === undefined ? '' : ` --where ${quoted(view.where)}`}`
@@ -283,7 +302,7 @@ async function htmlOf(
   })
 }
 
-/** The button that makes a chart of the rows that are shown. Its script chooses what it shows, as the command line does. */
+/** Renders the button that creates a chart of the selected rows. Its script chooses type and columns. */
 function makeButton({ username }: Caller, file: FileRow, where: string | undefined): string {
   const data: Record<string, string> = {
     script: assetPath('make.js'),
@@ -297,7 +316,7 @@ function makeButton({ username }: Caller, file: FileRow, where: string | undefin
   return `<p class="actions"><button class="primary" type="button" id="make"${attributes.join('')} hidden>Make a chart</button> <span role="status"></span></p>`
 }
 
-/** The parameters of the API and of pages that choose and sort rows. */
+/** Returns the query parameters `where` and `sort`, for links to pages and the API. */
 function queryParameters({ sort, where }: Pick<View, 'sort' | 'where'>): (string | false)[] {
   return [
     where !== undefined && `where=${encodeURIComponent(where)}`,
@@ -312,6 +331,7 @@ function hiddenFields(fields: Record<string, string | undefined>): string {
     .join('')
 }
 
+/** Parses the sort order; empty if it is invalid. */
 function sortKeys(sort: string | undefined): SortKey[] {
   try {
     return sort === undefined ? [] : parseSort(sort)
@@ -320,7 +340,7 @@ function sortKeys(sort: string | undefined): SortKey[] {
   }
 }
 
-/** A condition on a column of the page, as an example. */
+/** Returns an example condition for the input field; empty without a numeric column. */
 function exampleOf(columns: readonly SnapshotColumn[]): string {
   const column = columns.find(({ type }) => type === 'number')
   return column ? `${nameText(column.name)} > 0` : ''

@@ -1,3 +1,4 @@
+/** Lists of files, and other HTML that pages of files share. */
 import { formatFid, webUrl } from '../../../contract/fid.ts'
 import { filetypeName } from '../../../contract/resources/index.ts'
 import { type Principal, visibleFile } from '../../access/access.ts'
@@ -7,13 +8,13 @@ import type { Readers } from '../../store/store.ts'
 import { text, withQuery } from '../html.ts'
 import { ICONS } from '../icons.ts'
 
-/** Size of the pictures of charts in lists, in CSS pixels. */
+/** Size of thumbnails, in CSS pixels. */
 const THUMB_WIDTH = 480
 const THUMB_HEIGHT = 300
-/** Folders above a file that are shown. */
+/** Maximum number of breadcrumbs. */
 const MAX_CRUMBS = 20
 
-/** Files as pictures: charts as they look, others by their kind. */
+/** Renders files as cards, with thumbnails of charts and icons of other files. */
 export function fileCards(service: Service, files: readonly FileRow[]): string {
   const items = files.map(
     (file) =>
@@ -39,14 +40,14 @@ function dayOf({ date_modified }: FileRow): string {
   return `<time datetime="${iso}">${iso.slice(0, 10)}</time>`
 }
 
-/** How many rows and columns the grids of a list have, by fid. */
+/** Loads the sizes of grids as text (`rows × columns`), by fid. */
 async function sizesOf(service: Service, files: readonly FileRow[]): Promise<Map<string, string>> {
   const grids = files.filter(({ filetype }) => filetype === 'grid')
   const sizes = new Map<string, string>()
   await service.store.read(async (readers) => {
     for (const owner of new Set(grids.map((file) => file.owner))) {
-      const own = grids.filter((file) => file.owner === owner).map(({ idlocal }) => idlocal)
-      for (const { idlocal, rows, columns } of await readers.grids.shapes(owner, own))
+      const ids = grids.filter((file) => file.owner === owner).map(({ idlocal }) => idlocal)
+      for (const { idlocal, rows, columns } of await readers.grids.shapes(owner, ids))
         sizes.set(
           formatFid({ owner, idlocal }),
           `${rows.toLocaleString('en')} × ${columns.toLocaleString('en')}`,
@@ -56,7 +57,7 @@ async function sizesOf(service: Service, files: readonly FileRow[]): Promise<Map
   return sizes
 }
 
-/** Files as a table: name, kind, access, rows and columns, time of change and views. Folders come first. */
+/** Renders files as a table, folders first. */
 export async function fileTable(service: Service, files: readonly FileRow[]): Promise<string> {
   const sizes = await sizesOf(service, files)
   const rows = foldersFirst(files).map(
@@ -72,21 +73,21 @@ function foldersFirst(files: readonly FileRow[]): FileRow[] {
   return [...files].sort((a, b) => Number(b.filetype === 'fold') - Number(a.filetype === 'fold'))
 }
 
-/** Files in the look that an address asks for: `?view=pictures`, or a table. */
+/** Renders files as cards (`?view=pictures`) or as a table, with a link to the other view. */
 export async function filesIn(
   service: Service,
   files: readonly FileRow[],
   query: URLSearchParams,
-  self: string,
+  pageUrl: string,
 ): Promise<string> {
   const isPictures = query.get('view') === 'pictures'
-  const other = isPictures
-    ? `<a href="${text(self)}">As a list</a>`
-    : `<a href="${text(withQuery(self, 'view=pictures'))}">As pictures</a>`
-  return `<p>${other}</p>${isPictures ? fileCards(service, foldersFirst(files)) : await fileTable(service, files)}`
+  const otherView = isPictures
+    ? `<a href="${text(pageUrl)}">As a list</a>`
+    : `<a href="${text(withQuery(pageUrl, 'view=pictures'))}">As pictures</a>`
+  return `<p>${otherView}</p>${isPictures ? fileCards(service, foldersFirst(files)) : await fileTable(service, files)}`
 }
 
-/** The folders above a file that the reader may see, with links, from the owner down. */
+/** Renders breadcrumbs: the owner and the ancestor folders that the caller may see. */
 export async function crumbsOf(
   service: Service,
   readers: Readers,
@@ -102,7 +103,7 @@ export async function crumbsOf(
   return `<nav class="crumbs" aria-label="Folders">${[home, ...above].join(' <span>/</span> ')} <span>/</span></nav>\n`
 }
 
-/** Type, owner, access and time of change of a file, as HTML. */
+/** Renders type, owner, access and modification time of a file. */
 export function summaryOf(file: FileRow): string {
   const iso = new Date(file.date_modified).toISOString()
   const kind = filetypeName(file.filetype)

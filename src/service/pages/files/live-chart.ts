@@ -1,3 +1,4 @@
+/** Updates of open charts: events, fingerprints and data. */
 import { type Fid, formatFid } from '../../../contract/fid.ts'
 import type { Caller, Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
@@ -6,14 +7,14 @@ import type { Ranges } from '../../plots/points/axes.ts'
 import type { Answer } from '../answer.ts'
 import { reading } from './downloads.ts'
 
-/** How long an embedded chart follows its data before it has to be loaded again, in ms. */
+/** Lifetime of a token, in ms. After it, the page of the chart must be reloaded. */
 const LIFETIME = 24 * 3600 * 1000
 
-/** What a token says: who may read which plot, and until when. */
+/** Content of a token: who may read which plot, and until when. */
 interface Watching {
   fid: string
   user?: string
-  /** As `Caller.credential`: the token ends with this session or key. */
+  /** As in `Caller`: the token ends with this session or key. */
   credential?: string
   key?: string
   version?: string
@@ -21,15 +22,15 @@ interface Watching {
 }
 
 /**
- * A token with which an embedded chart asks for its data. Its page has an opaque origin, so it has no cookies; and
- * without the token no page of another site can read the responses.
+ * Creates the token with which an embedded chart loads its data: its opaque origin has no cookies. Pages of
+ * other sites cannot read the responses without it.
  */
 export function chartToken(
   { cursors }: Service,
   { caller, shareKey, version }: Principal,
   fid: Fid,
 ): Promise<string> {
-  const watching: Watching = {
+  const content: Watching = {
     fid: formatFid(fid),
     user: caller?.username,
     credential: caller?.credential,
@@ -37,75 +38,75 @@ export function chartToken(
     version,
     until: Date.now() + LIFETIME,
   }
-  return cursors.sign(watching, 'watch')
+  return cursors.sign(content, 'watch')
 }
 
-/** The reader that a token names; undefined for a token of another plot, or one that has expired. */
+/** Verifies a token and returns its reader; undefined if it is invalid, expired, or of another plot. */
 export async function readerOf(
   { cursors }: Service,
   token: string,
   fid: Fid,
 ): Promise<Principal | undefined> {
-  const watching = await cursors.verify<Watching>(token, 'watch').catch(() => undefined)
-  if (!watching || watching.fid !== formatFid(fid) || watching.until < Date.now()) return undefined
+  const content = await cursors.verify<Watching>(token, 'watch').catch(() => undefined)
+  if (!content || content.fid !== formatFid(fid) || content.until < Date.now()) return undefined
   const caller: Caller | undefined =
-    watching.user === undefined
+    content.user === undefined
       ? undefined
       : {
-          username: watching.user,
-          credential: watching.credential,
+          username: content.user,
+          credential: content.credential,
           scopes: new Set(['read']),
           isAdmin: false,
           expiresAt: null,
         }
-  return { caller, shareKey: watching.key, version: watching.version }
+  return { caller, shareKey: content.key, version: content.version }
 }
 
-/** Headers of a response. The page that has a token may read it in any origin; no other page of another site may. */
+/** Returns response headers. With a token, pages of any origin may read the response. */
 const headersFor = (hasToken: boolean): Record<string, string> => ({
   'cache-control': 'no-store',
   ...(hasToken && { 'access-control-allow-origin': '*' }),
 })
 
-/** `.events`: a stream of the states of a plot, or the state alone. `.live`: the figure with its data. */
+/** Serves `.events` (stream of fingerprints), `.state` (one fingerprint) and `.live` (figure with data). */
 export async function watched(
   service: LiveService,
   principal: Principal,
   fid: Fid,
-  what: 'events' | 'state' | 'live',
+  kind: 'events' | 'state' | 'live',
   hasToken: boolean,
-  who: string,
+  user: string,
   query: URLSearchParams,
 ): Promise<Answer> {
   const headers = headersFor(hasToken)
-  const asked = { ...reading(principal, fid), filetype: 'plot' as const }
+  const request = { ...reading(principal, fid), filetype: 'plot' as const }
   const { live } = service
-  switch (what) {
+  switch (kind) {
     case 'events':
       return {
-        body: await live.events(service, asked, who),
+        body: await live.events(service, request, user),
         type: 'text/event-stream',
         headers: { ...headers, 'x-accel-buffering': 'no' },
       }
     case 'state':
       return {
-        body: JSON.stringify({ state: await live.state(service, asked) }),
+        body: JSON.stringify({ state: await live.state(service, request) }),
         type: 'application/json',
         headers,
       }
     case 'live':
       return {
-        body: await live.inlined(service, asked, 'drawn', rangesOf(query)),
+        body: await live.inlined(service, request, 'drawn', rangesOf(query)),
         type: 'application/json',
         headers,
       }
   }
 }
 
-/** Axes whose shown part is read: more are no chart. */
+/** Maximum number of axes in the query. */
 const MAX_AXES = 50
 
-/** The parts of axes that an open chart shows: `range=xaxis2,FROM,TO`. */
+/** Parses the visible ranges of axes: `range=xaxis2,FROM,TO`. Ignores invalid ones. */
 function rangesOf(query: URLSearchParams): Ranges {
   const ranges = query
     .getAll('range')

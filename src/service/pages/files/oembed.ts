@@ -1,3 +1,4 @@
+/** Serves oEmbed, by which other sites embed charts. */
 import { Problem } from '../../../contract/errors.ts'
 import { embedUrl, fidFromLink, formatFid } from '../../../contract/fid.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
@@ -7,10 +8,11 @@ import type { Answer } from '../answer.ts'
 import { accessQuery, text } from '../html.ts'
 import { reading } from './downloads.ts'
 
+/** Default size of an embedded chart, in CSS pixels. */
 const WIDTH = 700
 const HEIGHT = 500
 
-/** What programs need to embed the plot at a link (oEmbed 1.0). Only JSON is supported. */
+/** Describes how to embed the plot at a link (oEmbed 1.0). Only JSON is supported. */
 export async function oEmbed(
   service: Service,
   principal: Principal,
@@ -23,14 +25,14 @@ export async function oEmbed(
   if (!fid) throw new Problem('not_found', 'url: must be a link to a plot of this server', { field: 'url' })
   const shareKey = new URL(link).searchParams.get('share_key') ?? undefined
   const version = new URL(link).searchParams.get('version') || undefined
-  const asked = {
+  const request = {
     ...reading({ caller: principal.caller, shareKey, version }, fid),
     filetype: 'plot' as const,
   }
-  const { file } = await service.store.read((readers) => authorizeCall(readers, asked))
-  const side = (name: string, usual: number): number => {
-    const most = Number(query.get(name))
-    return most >= 1 ? Math.min(usual, Math.floor(most)) : usual
+  const { file } = await service.store.read((readers) => authorizeCall(readers, request))
+  const side = (name: string, defaultPixels: number): number => {
+    const maxPixels = Number(query.get(name))
+    return maxPixels >= 1 ? Math.min(defaultPixels, Math.floor(maxPixels)) : defaultPixels
   }
   const width = side('maxwidth', WIDTH)
   const height = side('maxheight', HEIGHT)
@@ -53,7 +55,7 @@ export async function oEmbed(
   return { body: JSON.stringify(body), type: 'application/json' }
 }
 
-/** The element that embeds a chart in a page. */
+/** Renders the element that embeds a chart in a page. */
 export function frameOf(src: string, title: string, width: number | string, height: number): string {
   return `<iframe src="${text(src)}" title="${text(title)}" width="${width}" height="${height}" style="border: 0" loading="lazy" sandbox="allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox"></iframe>`
 }

@@ -1,3 +1,4 @@
+/** Page of a file. */
 import type { Fid } from '../../../contract/fid.ts'
 import { authorize, type Principal } from '../../access/access.ts'
 import { findVersion } from '../../files/versions.ts'
@@ -9,7 +10,7 @@ import { gridPage, type SortingService } from './grid-page.ts'
 import { summaryOf } from './lists.ts'
 import { plotPage } from './plot-page.ts'
 
-/** The page at `web_url`, for each type of file. Throws `not_found` if `principal` may not read the file. */
+/** Renders the page of a file by its type. Throws `not_found` if `principal` may not read the file. */
 export async function pageOf(
   service: SortingService,
   principal: Principal,
@@ -18,12 +19,12 @@ export async function pageOf(
 ): Promise<Answer> {
   const { file, content, version } = await service.store.read(async (readers) => {
     const row = await readers.files.get(fid.owner, fid.idlocal)
-    const found = await authorize(readers, row, principal, { access: 'read' })
-    const { file } = found
-    const version = await findVersion(readers, found, principal.version)
+    const authorized = await authorize(readers, row, principal, { access: 'read' })
+    const { file } = authorized
+    const version = await findVersion(readers, authorized, principal.version)
     return {
       file,
-      content: file.filetype === 'plot' ? await contentOf(readers, found, principal) : undefined,
+      content: file.filetype === 'plot' ? await contentOf(readers, authorized, principal) : undefined,
       version,
     }
   })

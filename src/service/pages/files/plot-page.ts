@@ -1,3 +1,4 @@
+/** Page of a plot. */
 import type { Theme } from '../../../charts/figure/themes.ts'
 import { embedUrl, formatFid, webUrl } from '../../../contract/fid.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
@@ -20,13 +21,13 @@ import { frameOf } from './oembed.ts'
 import { type TableColumn, table } from './table.ts'
 import { versionNote } from './version-note.ts'
 
-/** Rows of the data table below a chart. */
+/** Number of rows and columns of the table below a chart. */
 const ROWS = 100
 const COLUMNS = 50
-/** Size of the slices that are read for it, in bytes. */
+/** Maximum size of the slices that are read for the table. */
 const READ_BYTES = 64 * 1024 * 1024
 
-/** The page of a plot: the chart, its downloads, its data and how to embed it. */
+/** Renders the chart with its downloads, sources, data, form and embedding code. */
 export async function plotPage(
   service: Service,
   principal: Principal,
@@ -36,23 +37,23 @@ export async function plotPage(
 ): Promise<Answer> {
   const scheme = schemeIn(query, 'auto')
   const { file } = stored
-  const live = await openFigure(service, reading(principal, file), stored)
+  const view = await openFigure(service, reading(principal, file), stored)
   const key = accessQuery(principal)
-  const link = (url: string, what: string, ...parameters: string[]): string =>
-    `<a href="${text(withQuery(url, ...parameters, key))}">${what}</a>`
+  const link = (url: string, label: string, ...parameters: string[]): string =>
+    `<a href="${text(withQuery(url, ...parameters, key))}">${label}</a>`
   const page = webUrl(service.url, file).slice(0, -1)
-  const embedded = embedUrl(service.url, file) + (key && `?${key}`)
-  const framed = `${embedUrl(service.url, file)}?live=events&theme=${scheme}&title=false${key && `&${key}`}`
-  const description = described(live.figure, file.filename)
-  const own = principal.caller?.username === file.owner
+  const embeddedUrl = embedUrl(service.url, file) + (key && `?${key}`)
+  const frameUrl = `${embedUrl(service.url, file)}?live=events&theme=${scheme}&title=false${key && `&${key}`}`
+  const description = described(view.figure, file.filename)
+  const isOwner = principal.caller?.username === file.owner
 
-  const { title, subtitle } = headingOf(live.figure)
+  const { title, subtitle } = headingOf(view.figure)
   const heading = title ?? file.filename
   const parts = [
     versionNote(service, file, version, key),
     subtitle === undefined ? '' : `<p>${text(subtitle)}</p>`,
     `<p>${heading === file.filename ? '' : `<strong>${text(file.filename)}</strong> · `}${summaryOf(file)}</p>`,
-    `<iframe class="chart" src="${text(framed)}" title="${text(description)}"${sizeOf(live.figure)}></iframe>`,
+    `<iframe class="chart" src="${text(frameUrl)}" title="${text(description)}"${sizeOf(view.figure)}></iframe>`,
     `<div class="actions"><span id="link" hidden>${text(`${page}/${key && `?${key}`}`)}</span><button type="button" data-copy="link" hidden>Copy link</button> <span>Download: ${[
       link(`${page}.png`, 'PNG', 'scale=2', 'download'),
       link(`${page}.svg`, 'SVG', 'download'),
@@ -61,25 +62,26 @@ export async function plotPage(
       link(`${page}.json`, 'JSON'),
     ].join(' · ')}</span></div>`,
   ]
-  const hidden = [...live.shown].filter(([, { readable }]) => !readable).length
-  const lent = [...live.shown.values()].flatMap(({ file: grid }) =>
+  const unreadable = [...view.shown].filter(([, { readable }]) => !readable).length
+  const privateGrids = [...view.shown.values()].flatMap(({ file: grid }) =>
     grid && grid.owner === file.owner && !grid.world_readable ? [grid] : [],
   )
-  if (own && lent.length > 0 && (file.world_readable || file.share_key !== null))
+  if (isOwner && privateGrids.length > 0 && (file.world_readable || file.share_key !== null))
     parts.push(
-      `<p class="note">Everybody who can see this plot can see its data, also from private grids: ${lent
+      `<p class="note">Everybody who can see this plot can see its data, also from private grids: ${privateGrids
         .map((grid) => link(webUrl(service.url, grid), text(grid.filename)))
         .join(', ')}.</p>`,
     )
-  const missing = missingNote(live)
+  const missing = missingNote(view)
   if (missing !== undefined) parts.push(`<p class="note">${text(missing)}. These traces are empty.</p>`)
-  const sources = [...live.shown]
+  const sources = [...view.shown]
     .flatMap(([, { file: grid, readable }]) => (grid && readable ? [grid] : []))
     .map((grid) => `<li>${link(webUrl(service.url, grid), text(grid.filename))}</li>`)
-  if (hidden > 0) sources.push(`<li>${hidden === 1 ? 'a private grid' : `${hidden} private grids`}</li>`)
+  if (unreadable > 0)
+    sources.push(`<li>${unreadable === 1 ? 'a private grid' : `${unreadable} private grids`}</li>`)
   if (sources.length > 0) parts.push(`<h2>Sources</h2><ul>${sources.join('')}</ul>`)
 
-  const data = columnsOf(service, live)
+  const data = columnsOf(service, view)
   const columns = data.columns.slice(0, COLUMNS)
   if (columns.length > 0) {
     const cut =
@@ -95,7 +97,7 @@ export async function plotPage(
     `<details><summary>Embed</summary>
 ${file.world_readable || key ? '' : '<p>This plot is private: others see the embedded chart only with a secret link.</p>'}
 <form class="filter" id="embed-form" hidden><label>Width <input class="short" name="width" value="100%"></label> <label>Height <input class="short" name="height" type="number" min="100" max="4000" value="500"></label> <label>Colors <select class="short" name="theme"><option value="">light</option><option>dark</option><option>auto</option></select></label></form>
-<pre tabindex="0" id="embed">${text(frameOf(embedded, file.filename, '100%', 500))}</pre>
+<pre tabindex="0" id="embed">${text(frameOf(embeddedUrl, file.filename, '100%', 500))}</pre>
 <button type="button" data-copy="embed" hidden>Copy</button></details>`,
     `<details><summary>On the command line</summary><pre tabindex="0" id="command">gridline plot set ${text(formatFid(file))} --title "…"
 gridline plot options ${text(formatFid(file))}
@@ -126,7 +128,7 @@ gridline image ${text(formatFid(file))} -o chart.png</pre><button type="button" 
   return html(body, { viewed: file })
 }
 
-/** The size of a layout that has one, for the script of the page. */
+/** Returns `data-*` attributes with the size of the layout; empty without one. */
 function sizeOf(figure: RawJson): string {
   const layout = figure.get('layout')
   const sides = (['width', 'height'] as const).map((name) => {
@@ -137,9 +139,9 @@ function sizeOf(figure: RawJson): string {
   return sides.join('')
 }
 
-/** The form that changes the chart. Its script, which is loaded when it is opened, fills it. */
-function editForm(file: FileRow, usual: Theme | undefined): string {
-  const data = { ...editData(file), ...(usual && { theme: JSON.stringify(usual) }) }
+/** Renders the form that changes the chart. Its script is loaded when the form is opened. */
+function editForm(file: FileRow, defaultTheme: Theme | undefined): string {
+  const data = { ...editData(file), ...(defaultTheme && { theme: JSON.stringify(defaultTheme) }) }
   const attributes = Object.entries(data).map(([name, value]) => ` data-${name}="${text(value)}"`)
   return `<details id="edit"${attributes.join('')} hidden><summary>Change the chart</summary>
 <form class="edit">
@@ -153,7 +155,7 @@ function editForm(file: FileRow, usual: Theme | undefined): string {
 <p>The same on the command line:</p><pre tabindex="0" id="edit-command"></pre><button type="button" data-copy="edit-command" hidden>Copy</button></details>`
 }
 
-/** What the script of the form needs: the plot, and the addresses that it asks. */
+/** Returns `data-*` attributes for the edit form: fid and API paths. */
 function editData(file: FileRow): Record<string, string> {
   const fid = formatFid(file)
   return {
@@ -165,7 +167,7 @@ function editData(file: FileRow): Record<string, string> {
   }
 }
 
-/** The first rows of these columns. Columns of different grids differ in length. */
+/** Loads the first rows of columns. Columns of different grids differ in length. */
 async function firstValues(data: Snapshot, columns: readonly SnapshotColumn[]): Promise<TableColumn[]> {
   const rows = Array.from({ length: Math.min(ROWS, data.rows) }, (_, row) => row)
   const readable = affordable(columns, rows, READ_BYTES)

@@ -1,4 +1,4 @@
-/** Links of images that need no key: those of the charts of a draft, for reviews. See docs/drafts.md. */
+/** Signed links to images of plots, for reviews of drafts. See docs/drafts.md. */
 import { Problem } from '../../../contract/errors.ts'
 import { type Fid, formatFid, parseFid, webUrl } from '../../../contract/fid.ts'
 import { asOwner, type Principal, visibleFile } from '../../access/access.ts'
@@ -8,23 +8,25 @@ import type { Readers } from '../../store/store.ts'
 
 const PURPOSE = 'image'
 
-/** Parameters of the size of an image. A signature holds for the default size only. */
+/** Parameters of the size of an image. A signature is valid for the default size only. */
 const SIZES = ['width', 'height', 'scale'] as const
 
-/** One image of one plot, for some time. */
+/** Content of a signature: one image of one plot, for some time. */
 interface Granted {
   fid: string
-  /** The draft of the review, and its grid. The link ends with it. */
+  /** Draft of the review, and its grid. The link ends with the draft. */
   draft: string
   grid: string
-  /** What the image shows: the name of the draft, or the time of the review. */
+  /** Version in the image: the name of the draft, or the time of the review. */
   version: string
-  /** The versions of the grids of the plot at the time of the review, by fid, as JSON. */
+  /** Versions of the plot's grids at the time of the review, by fid, as JSON. */
   grids: string
   until: number
 }
 
-/** Links to two images of a plot, without and with the data of a draft. Anyone can open them until `until`, in ms since 1970. */
+/**
+ * Creates public links to images of a plot without and with a draft, valid until `until`, in ms since 1970.
+ */
 export async function signReviewImages(
   service: Service,
   readers: Readers,
@@ -63,11 +65,13 @@ export async function signedPrincipal(
   if (!(await store.read((readers) => isCurrent(readers, fid, granted)))) return principal
   const size = SIZES.find((name) => query.has(name))
   if (size !== undefined)
-    throw new Problem('invalid_request', `${size}: a signed link is of one size`, { field: size })
+    throw new Problem('invalid_request', `${size}: cannot be set in a signed link`, { field: size })
   return { ...asOwner(fid.owner), version, gone: principal.gone }
 }
 
-/** Returns whether the draft still exists, the plot is not in the trash, and the data of the review is stored. */
+/**
+ * Returns whether the draft still exists, the plot is not in the trash, and the data of the review is stored.
+ */
 async function isCurrent(readers: Readers, plot: Fid, granted: Granted): Promise<boolean> {
   const file = await readers.files.get(plot.owner, plot.idlocal)
   if (!file || (await visibleFile(readers, file, asOwner(plot.owner)))?.state !== 'active') return false

@@ -1,3 +1,4 @@
+/** Start page, search, pages of users, and instructions to connect clients. */
 import { Problem } from '../../../contract/errors.ts'
 import { type Principal, viewerOf } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
@@ -7,16 +8,19 @@ import { assetPath } from '../assets.ts'
 import { document, schemeIn, text } from '../html.ts'
 import { fileCards, filesIn, fileTable } from './lists.ts'
 
-/** Files listed on one page. */
+/** Maximum number of files on the page of a user. */
 const FILES = 200
-/** Files of each part of the start page. */
+/** Maximum numbers of files on the start page. */
 const RECENT = 12
 const PUBLIC = 24
-/** Files that a search finds, and characters that are searched for. */
+/** Maximum number of results of a search. */
 const FOUND = 50
+/** Maximum length of a search text. */
 const MAX_CHARACTERS = 200
 
-/** `/`: the files of who is signed in, or what they search for; for all others, the public charts. */
+/**
+ * `/`: shows recent files and public charts, or results of a search. Without a session, only public charts.
+ */
 export async function startPage(
   service: Service,
   { caller }: Principal,
@@ -26,8 +30,11 @@ export async function startPage(
   if (caller && searched !== '') return searchPage(service, caller.username, searched)
   const { recent, shared, plots } = await service.store.read(async (readers) => {
     const { lists, folders, sharing, plots } = readers
-    const marked = await folders.marked()
-    const shown = plots.public({ order: 'creation_time', descending: true, limit: PUBLIC }, marked)
+    const dirtyFolders = await folders.marked()
+    const publicPlots = plots.public(
+      { order: 'creation_time', descending: true, limit: PUBLIC },
+      dirtyFolders,
+    )
     return {
       recent: caller
         ? await lists.page({
@@ -39,9 +46,9 @@ export async function startPage(
           })
         : [],
       shared: caller
-        ? await folders.active(await sharing.sharedWith(caller.username, marked, undefined, RECENT))
+        ? await folders.active(await sharing.sharedWith(caller.username, dirtyFolders, undefined, RECENT))
         : [],
-      plots: await folders.active(await shown),
+      plots: await folders.active(await publicPlots),
     }
   })
   const parts: string[] = []
@@ -68,24 +75,24 @@ export async function startPage(
   )
 }
 
-/** What is found in the own files: in their names, and in the names of columns. */
+/** Searches the user's files by file and column name. */
 async function searchPage(service: Service, username: string, searched: string): Promise<Answer> {
-  const wanted = searched.slice(0, MAX_CHARACTERS)
-  const found = await service.store.read(({ lists }) => lists.search(username, wanted, FOUND + 1))
+  const query = searched.slice(0, MAX_CHARACTERS)
+  const files = await service.store.read(({ lists }) => lists.search(username, query, FOUND + 1))
   const cut =
     searched.length > MAX_CHARACTERS
       ? `<p class="note">Only the first ${MAX_CHARACTERS} characters are searched for.</p>`
       : ''
   const more =
-    found.length > FOUND ? `<p>Only the first ${FOUND} files are shown. Search for more of the name.</p>` : ''
+    files.length > FOUND ? `<p>Only the first ${FOUND} files are shown. Search for more of the name.</p>` : ''
   const body =
-    found.length === 0
+    files.length === 0
       ? '<p>No file has this in its name or in the name of a column.</p>'
-      : `<p>Your files with this in their names, or in the names of their columns.</p>${await fileTable(service, found.slice(0, FOUND))}${more}`
-  return html(document(`Search: ${wanted}`, cut + body, { user: username, searched: wanted }))
+      : `<p>Your files with this in their names, or in the names of their columns.</p>${await fileTable(service, files.slice(0, FOUND))}${more}`
+  return html(document(`Search: ${query}`, cut + body, { user: username, searched: query }))
 }
 
-/** `/~alice/`: the files of a user that the viewer may see, last changed first. Throws `not_found`. */
+/** `/~alice/`: lists the visible files of a user, last changed first. Throws `not_found`. */
 export async function userPage(
   service: Service,
   principal: Principal,
@@ -97,20 +104,20 @@ export async function userPage(
     if (!(await readers.accounts.user(owner)))
       throw new Problem('not_found', `no user named ${owner.slice(0, 100)}`)
     const viewer = await viewerOf(readers, owner, caller)
-    const wanted = { owner, viewer, order: 'date_modified', descending: true } as const
-    return readers.lists.page({ ...wanted, limit: FILES + 1 })
+    const listQuery = { owner, viewer, order: 'date_modified', descending: true } as const
+    return readers.lists.page({ ...listQuery, limit: FILES + 1 })
   })
-  const own = caller?.username === owner
-  const intro = own ? 'Your files, last changed first.' : `Files of ${owner} that you can see.`
-  const empty = own
+  const isOwner = caller?.username === owner
+  const intro = isOwner ? 'Your files, last changed first.' : `Files of ${owner} that you can see.`
+  const empty = isOwner
     ? '<p>No files yet. Upload one with <code>gridline upload FILE</code>.</p>'
     : '<p>No visible files.</p>'
   const more =
     files.length > FILES ? `<p>Only the first ${FILES} are shown · <code>gridline ls --all</code></p>` : ''
-  const shown =
+  const list =
     files.length === 0 ? empty : await filesIn(service, files.slice(0, FILES), query, `/~${owner}/`)
   return html(
-    document(owner, `<p>${text(intro)}</p>${shown}${more}`, {
+    document(owner, `<p>${text(intro)}</p>${list}${more}`, {
       user: caller?.username ?? null,
       scheme: schemeIn(query, 'auto'),
       scripts: [assetPath('page.js')],
@@ -118,7 +125,7 @@ export async function userPage(
   )
 }
 
-/** `/connect`: how clients are connected to this server. */
+/** `/connect`: shows how to connect clients to this server. */
 export function connectPage(service: Service, { caller }: Principal): Answer {
   const url = text(service.url)
   const { host, protocol } = new URL(service.url)

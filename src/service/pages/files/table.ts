@@ -1,3 +1,4 @@
+/** Renders values as an HTML table. */
 import { breathe, kindOf } from '../../../json/index.ts'
 import { MAX_VALUE } from '../../grids/column/values-at.ts'
 import { startOfText } from '../../grids/read/cut.ts'
@@ -8,11 +9,11 @@ export interface TableColumn {
   head: string
   /** Attributes of the heading, as HTML. */
   attributes?: string
-  /** Values as JSON texts, cut after `MAX_VALUE` bytes. */
+  /** JSON text of each value; long ones are cut. */
   values: readonly Buffer[]
 }
 
-/** Values as an HTML table. `rows`: the numbers of the rows, from 0, if they are shown. */
+/** Renders a table. `rows`: row numbers to show, from 0; undefined to show none. */
 export async function table(columns: readonly TableColumn[], rows?: readonly number[]): Promise<string> {
   const count = rows?.length ?? Math.max(0, ...columns.map(({ values }) => values.length))
   const lines: string[] = []
@@ -27,7 +28,7 @@ export async function table(columns: readonly TableColumn[], rows?: readonly num
   return `<div class="scroll" tabindex="0" role="region" aria-label="Data"><table><thead><tr>${corner}${head.join('')}</tr></thead><tbody>\n${lines.join('\n')}\n</tbody></table></div>`
 }
 
-/** Characters of one value that are shown. */
+/** Maximum length of a value in a cell. */
 const CHARACTERS = 200
 
 function cell(value: Buffer | undefined): string {
@@ -42,16 +43,16 @@ function cell(value: Buffer | undefined): string {
   }
 }
 
-/** A number with room between its thousands. The room is no text: a number that is copied is whole. */
-function spaced(plain: string): string {
-  const [, whole, rest] = /^(-?\d{5,})(\.\d+)?$/.exec(plain) ?? []
-  if (whole === undefined) return text(plain)
+/** Separates groups of thousands by style, not by characters, so that a copied number is unchanged. */
+function spaced(number: string): string {
+  const [, whole, rest] = /^(-?\d{5,})(\.\d+)?$/.exec(number) ?? []
+  if (whole === undefined) return text(number)
   const first = whole.length % 3 || 3
   const groups = whole.slice(first).match(/\d{3}/g) ?? []
   return `${whole.slice(0, first)}${groups.map((group) => `<i>${group}</i>`).join('')}${rest ?? ''}`
 }
 
-/** The text of a JSON string, which may have been cut. */
+/** Decodes a JSON string, which may be cut. */
 function decoded(value: Buffer): string {
   const { length } = value
   return startOfText(value, 0, length, length < MAX_VALUE ? length : length - 1)

@@ -1,17 +1,18 @@
+/** Pages that ask whether the command line may log in. */
 import { document, text } from '../html.ts'
 
-/** What a command line asks for: to act as the user of the browser. */
+/** Request of a command line to act as the user of the browser. */
 export interface LoginRequest {
   /** Port of this machine's loopback address where the command line waits. */
   port: number
   /** SHA-256 of a secret of the command line, in Base64url. */
   challenge: string
   state: string
-  /** The machine that asks. */
+  /** Name of the machine with the command line. */
   name: string
 }
 
-/** The question whether a command line may act as the signed-in user. */
+/** Renders the question whether the command line may act as the signed-in user. */
 export function authorizePage(username: string, { port, challenge, state, name }: LoginRequest): string {
   const fields = { port: String(port), challenge, state, name }
   return document(
@@ -29,6 +30,7 @@ ${Object.entries(fields)
   )
 }
 
+/** Renders the confirmation. `url` passes the login code to the command line. */
 export function authorizedPage(url: string): string {
   return document(
     'Logged in',

@@ -1,3 +1,4 @@
+/** Pages that save charts from the share button of plotly.js. */
 import { pathOf } from '../../../contract/operations/index.ts'
 import type { Service } from '../../core/context.ts'
 import { type Answer, html } from '../answer.ts'
@@ -6,7 +7,7 @@ import { document, text } from '../html.ts'
 
 const NAME = 'Save a chart'
 
-/** What the figure of a form is put between, see `externalPage`. */
+/** HTML before and after the figure. */
 export interface AroundFigure {
   before: string
   after: string
@@ -32,29 +33,33 @@ const BODY = `<p id="message" role="status">…</p>
 </form>
 <p id="saved" hidden><a id="link"></a></p>`
 
-/** Paths that the script asks. */
+/** API paths for the script. */
 const paths = { user: pathOf('users.current'), plots: pathOf('plots.create') }
 
-/** `/newchart`: receives a chart from the share button of plotly.js 3.7 and later, and saves it when the person confirms. */
+/** `/newchart`: receives a chart from plotly.js 3.7 and later, and saves it when the user confirms. */
 export function newChartPage(): Answer {
   return html(document(NAME, BODY, { scripts: [assetPath('newchart.js')], data: paths, isCard: 'wide' }))
 }
 
-/** `/external`: the same for the form that older versions send. The figure goes between both parts. */
+/** `/external`: the same for the form of older versions. The figure is inserted between both parts. */
 export function externalPage(): AroundFigure {
-  const mark = '<!-- figure -->'
-  const page = document(NAME, `${BODY}\n<script type="application/json" id="figure">${mark}</script>`, {
-    scripts: [assetPath('newchart.js')],
-    data: { ...paths, external: 'true' },
-    isCard: 'wide',
-  })
-  const [before, after] = page.split(mark)
+  const placeholder = '<!-- figure -->'
+  const page = document(
+    NAME,
+    `${BODY}\n<script type="application/json" id="figure">${placeholder}</script>`,
+    {
+      scripts: [assetPath('newchart.js')],
+      data: { ...paths, external: 'true' },
+      isCard: 'wide',
+    },
+  )
+  const [before, after] = page.split(placeholder)
   return { before, after }
 }
 
-/** `/newchart/preview`: an empty chart in an opaque origin, which draws what the page around it sends. */
+/** `/newchart/preview`: a frame with an opaque origin, which draws the figure that its parent page sends. */
 export function previewPage(service: Service): Answer {
-  const own = new URL(service.url).origin
+  const origin = new URL(service.url).origin
   const body = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -63,7 +68,7 @@ export function previewPage(service: Service): Answer {
 <p id="status">Drawing the chart…</p>
 <div id="chart"></div>
 <script src="${assetPath('plotly.js')}"></script>
-<script src="${assetPath('preview.js')}" data-own="${text(own)}" data-geo="${assetPath('plotly-geo.js')}"></script>
+<script src="${assetPath('preview.js')}" data-own="${text(origin)}" data-geo="${assetPath('plotly-geo.js')}"></script>
 </html>
 `
   const policy = [

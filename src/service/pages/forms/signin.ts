@@ -1,23 +1,21 @@
+/** Pages to sign in. */
 import { document, text } from '../html.ts'
 
-/**
- * The form in which a browser signs in. `next` is the path to show afterwards; `provider`: the identity provider that
- * people can sign in with.
- */
+/** Renders the sign-in form. `next`: path to show afterwards; `provider`: name of the identity provider. */
 export function signInPage(
   next: string,
   provider: string | undefined,
   failure?: string,
   username = '',
 ): string {
-  const other =
+  const providerLink =
     provider === undefined
       ? ''
       : `<p><a class="button primary" href="/signin/oidc?next=${text(encodeURIComponent(next))}">Sign in with ${text(provider)}</a></p>\n<p>Or with an API key:</p>\n`
   const problem = failure === undefined ? '' : `<p class="note" role="alert">${text(failure)}</p>`
   return document(
     'Sign in',
-    `${problem}${other}<form method="post" action="/signin">
+    `${problem}${providerLink}<form method="post" action="/signin">
 <input type="hidden" name="next" value="${text(next)}">
 <p><label>Username<br><input name="username" value="${text(username)}" autocomplete="username" autocapitalize="none" spellcheck="false" required${provider === undefined ? ' autofocus' : ''}></label></p>
 <p><label>API key<br><input name="api_key" type="password" autocomplete="current-password" required></label></p>
@@ -28,23 +26,23 @@ export function signInPage(
   )
 }
 
-/** Asks before a link signs the browser in, if another site led here or somebody else is signed in. */
-export function continuePage(asked: {
+/** Renders the question before a link signs in, if it came from another site or another user is signed in. */
+export function continuePage(options: {
   username: string
-  /** Who is signed in now. */
+  /** User who is signed in; undefined if nobody is. */
   present: string | undefined
   code: string
   next: string
 }): string {
-  const { username, present, code, next } = asked
-  const now =
+  const { username, present, code, next } = options
+  const signOutNote =
     present === undefined
       ? ''
       : `<p>You are signed in as <strong>${text(present)}</strong>. Continuing signs you out first.</p>\n`
   return document(
     `Sign in as ${username}?`,
     `<p>This link signs the browser in as <strong>${text(username)}</strong>. What you create then belongs to this user.</p>
-${now}<form method="post" action="/signin">
+${signOutNote}<form method="post" action="/signin">
 <input type="hidden" name="code" value="${text(code)}">
 <input type="hidden" name="next" value="${text(next)}">
 <p><button class="primary" type="submit">Continue as ${text(username)}</button> <a href="${text(next)}">Cancel</a></p>
@@ -53,7 +51,7 @@ ${now}<form method="post" action="/signin">
   )
 }
 
-/** A path of this server; the start page for anything else, so that nobody is sent to another site. */
+/** Returns a path of this server, or `/` for anything else, so that redirects never lead to another site. */
 export function localPath(path: string | null | undefined): string {
   const ok = path && /^\/(?![/\\])[^\u0000-\u001f\\]*$/.test(path) && path.length <= 2000
   return ok ? path : '/'

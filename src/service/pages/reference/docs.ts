@@ -1,8 +1,9 @@
+/** API documentation as a page. */
 import { methodsOf, type Operation, operations, routesOf } from '../../../contract/operations/index.ts'
 import type { Schema } from '../../../contract/schema.ts'
 import { document, text } from '../html.ts'
 
-/** The API documentation as an HTML page, generated from the contract. */
+/** Renders the API documentation from the contract. */
 export function docsPage(url: string, version: string): string {
   const groups = new Map<string, [string, Operation][]>()
   for (const [name, operation] of Object.entries(operations) as [string, Operation][]) {

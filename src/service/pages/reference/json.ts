@@ -1,6 +1,7 @@
+/** JSON responses as pages. */
 import { document, text } from '../html.ts'
 
-/** A JSON response as an HTML page (`?format=api`): indented, with links for URLs of this service. */
+/** Renders a JSON response as HTML (`?format=api`): indented, with links for URLs of this service. */
 export function jsonPage(url: string, path: string, body: unknown): string {
   const json = JSON.stringify(body, null, 2) ?? ''
   const html = text(json).replace(/&quot;(https?:\/\/[^\s]*?)&quot;/g, (whole, link: string) =>

@@ -1,3 +1,4 @@
+/** OpenAPI document of the contract. */
 import { errorCodes } from '../../../contract/errors.ts'
 import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER } from '../../../contract/headers.ts'
 import {
@@ -8,7 +9,7 @@ import {
   VERSION,
 } from '../../../contract/operations/index.ts'
 
-/** The contract as an OpenAPI 3.1 document. */
+/** Converts the contract to an OpenAPI 3.1 document. */
 export function openApi(url: string, version: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const [name, operation] of Object.entries(operations) as [string, Operation][]) {

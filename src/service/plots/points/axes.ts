@@ -1,34 +1,33 @@
+/** Reads which part of an x axis is visible, and whether it is logarithmic. */
 import { instantOf } from '../../../json/index.ts'
 
-/** The parts of axes that are shown, by name of the axis: `xaxis2`. In the units of the data. */
+/** Visible ranges by axis name (`xaxis2`), in units of the data. */
 export type Ranges = ReadonlyMap<string, readonly [string, string]>
 
-/** What is known of an axis: how its values are placed, and which part of it is shown. */
+/** An axis of numbers or dates. */
 export interface ShownAxis {
-  /** The place of a value; NaN for one that is not drawn. */
+  /** Returns the position of a value: its logarithm on logarithmic axes; NaN if it is not drawn. */
   place: (value: number) => number
+  /** Visible range, as positions; undefined for all values. */
   range: readonly [number, number] | undefined
 }
 
-/**
- * The axis of values that are numbers or dates, by its settings in the layout; undefined for one of labels, which are
- * places by their order. `asked`: the part that is shown now.
- */
+/** Reads an axis from its layout settings; undefined for labels. `visible` overrides the layout's range. */
 export function shownAxis(
   settings: { type?: unknown; range?: unknown; autorange?: unknown } | undefined,
   areDates: boolean,
-  asked: readonly [string, string] | undefined,
+  visible: readonly [string, string] | undefined,
 ): ShownAxis | undefined {
   const { type, range, autorange } = settings ?? {}
   if (type === 'category' || type === 'multicategory') return undefined
   const isLog = type === 'log' && !areDates
   const place = isLog ? logarithm : finite
-  const read = (end: unknown): number =>
+  const parseEnd = (end: unknown): number =>
     areDates && typeof end === 'string' ? instantOf(end) : typeof end === 'boolean' ? Number.NaN : Number(end)
-  if (asked) return { place, range: inOrder(place(read(asked[0])), place(read(asked[1]))) }
+  if (visible) return { place, range: inOrder(place(parseEnd(visible[0])), place(parseEnd(visible[1]))) }
   const isSet = Array.isArray(range) && range.length === 2 && autorange !== true
-  // The range of a logarithmic axis is written in powers of ten.
-  return { place, range: isSet ? inOrder(finite(read(range[0])), finite(read(range[1]))) : undefined }
+  // A layout stores the range of a logarithmic axis as powers of ten.
+  return { place, range: isSet ? inOrder(finite(parseEnd(range[0])), finite(parseEnd(range[1]))) : undefined }
 }
 
 function finite(value: number): number {
@@ -39,6 +38,7 @@ function logarithm(value: number): number {
   return value > 0 ? finite(Math.log10(value)) : Number.NaN
 }
 
+/** Returns an ascending range; undefined if an end is NaN. */
 function inOrder(from: number, to: number): readonly [number, number] | undefined {
   if (Number.isNaN(from) || Number.isNaN(to)) return undefined
   return from <= to ? [from, to] : [to, from]

@@ -1,36 +1,39 @@
-/** Buckets of a picture: about one for each pixel of its width. */
+/** Selects the points that a chart needs, so that it looks the same as with all points. */
+/** Maximum number of buckets of a trace: about one per pixel of the width. */
 const MAX_BUCKETS = 1000
+/** Minimum number of buckets of a trace. */
 const MIN_BUCKETS = 100
-/** Points that a bucket keeps: the first, the least, the greatest and the last one. */
+/** Number of points that a bucket keeps: first, last, minimum and maximum. */
 export const POINTS_A_BUCKET = 4
-/** Points of all traces together: below this, all are drawn. */
+/** Number of points of all traces up to which all are drawn. */
 export const ENOUGH_POINTS = 10_000
-/** Points of all traces that a picture has room for. */
+/** Maximum number of drawn points of all traces; exceeded if each trace has `MIN_BUCKETS`. */
 const MAX_POINTS = 40_000
-/** Cells in which points without lines hide each other, across and down. */
+/** Grid for points without lines: each cell keeps one point, since others would be hidden behind it. */
 const CELLS_ACROSS = 160
 const CELLS_DOWN = 80
-/** Buckets on each side of the part of an axis that is shown. */
+/** Number of buckets on each side of the visible range. */
 const OUTSIDE = 50
 
-/** Whether an attribute has a value for each point. These have one for each tick, or for the whole trace. */
+/** Returns whether an attribute has a value per point, and not one per tick or trace. */
 export function isOfPoints(path: string): boolean {
   return !/(?:^|\.)(?:tickvals|ticktext|meta|colorscale)$/.test(path)
 }
 
-/** Buckets for each of several traces. */
+/** Returns the number of buckets for each of several traces. */
 export function bucketsFor(traces: number): number {
-  const each = Math.floor(MAX_POINTS / POINTS_A_BUCKET / Math.max(1, traces))
-  return Math.max(MIN_BUCKETS, Math.min(MAX_BUCKETS, each))
+  const buckets = Math.floor(MAX_POINTS / POINTS_A_BUCKET / Math.max(1, traces))
+  return Math.max(MIN_BUCKETS, Math.min(MAX_BUCKETS, buckets))
 }
 
-/** The extent of a trace, which is read before its points are chosen. NaN is a missing value. */
+/** Extent of a trace, collected before its points are selected. NaN is a missing value. */
 export class Extent {
   rows = 0
-  /** Whether x never becomes less, and whether it never becomes greater. */
+  /** True if x never decreases. */
   isAscending = true
+  /** True if x never increases. */
   isDescending = true
-  /** How many points are in the part of the axis that is shown. */
+  /** Number of points in the visible range. */
   inRange = 0
   readonly x = { least: Number.POSITIVE_INFINITY, greatest: Number.NEGATIVE_INFINITY }
   readonly y = { least: Number.POSITIVE_INFINITY, greatest: Number.NEGATIVE_INFINITY }
@@ -53,15 +56,15 @@ export class Extent {
 
 export interface ChoiceOptions {
   buckets: number
-  /** Whether points are drawn without lines. */
+  /** True if points are drawn without lines. */
   isCloud: boolean
-  /** The part of the x axis that is shown; all of it without. */
+  /** Visible range of the x axis; undefined for all of it. */
   range?: readonly [number, number]
 }
 
 /**
- * Chooses the points that a picture needs, so that no peak and no gap is lost: of each bucket, the first, last, least and
- * greatest point, and the first one that is missing. Of clouds, one point for each cell too.
+ * Selects points so that no peak or gap is lost: the first, last, lowest and highest point of each bucket,
+ * and its first missing one. Clouds also keep one point per cell.
  */
 export class PointChoice {
   /** Row numbers by bucket; −1 is none. */
@@ -93,7 +96,7 @@ export class PointChoice {
     this.cells = options.isCloud ? new Float64Array(CELLS_ACROSS * CELLS_DOWN).fill(-1) : undefined
   }
 
-  /** Adds the points in their order. */
+  /** Adds the next point. */
   add(x: number, y: number): void {
     const row = this.row++
     const bucket = this.bucketOf(x, row)
@@ -125,17 +128,18 @@ export class PointChoice {
     if (cells[cell] < 0) cells[cell] = row
   }
 
+  /** Returns the bucket of a point: by x, or by row for lines that go back and forth. */
   private bucketOf(x: number, row: number): number {
     const { extent, options } = this
     const { buckets, isCloud, range } = options
-    // A line that goes back is divided by its order.
+    // A line whose x goes back and forth is divided into buckets by row.
     if (!isCloud && !extent.isAscending && !extent.isDescending) {
       if (!range) return OUTSIDE + placeIn(row, 0, extent.rows, buckets)
       if (isIn(x, range)) return OUTSIDE + placeIn(this.rowInRange++, 0, extent.inRange, buckets)
-      const place = placeIn(row, 0, extent.rows, 2 * OUTSIDE)
-      return place < OUTSIDE ? place : buckets + place
+      const index = placeIn(row, 0, extent.rows, 2 * OUTSIDE)
+      return index < OUTSIDE ? index : buckets + index
     }
-    // What is missing is a gap after the point before it.
+    // A missing x is a gap after the previous point.
     if (Number.isNaN(x)) return this.lastBucket
     const [from, to] = range ?? [extent.x.least, extent.x.greatest]
     if (x < from) return placeIn(x, extent.x.least, from, OUTSIDE)
@@ -143,7 +147,7 @@ export class PointChoice {
     return OUTSIDE + placeIn(x, from, to, buckets)
   }
 
-  /** The rows that are drawn. */
+  /** Returns the selected rows, unsorted. */
   rows(): Set<number> {
     const lists = [this.first, this.last, this.least, this.greatest, this.gap, this.cells ?? []]
     const rows = new Set<number>()
@@ -156,8 +160,8 @@ function isIn(x: number, [from, to]: readonly [number, number]): boolean {
   return x >= from && x <= to
 }
 
-/** The place of a value among `count` equal parts from `from` to `to`. */
-function placeIn(value: number, from: number, to: number, count: number): number {
+/** Returns which of the equal parts of [from, to] contains a value, from 0. */
+function placeIn(value: number, from: number, to: number, parts: number): number {
   if (!(to > from)) return 0
-  return Math.max(0, Math.min(count - 1, Math.floor(((value - from) / (to - from)) * count)))
+  return Math.max(0, Math.min(parts - 1, Math.floor(((value - from) / (to - from)) * parts)))
 }

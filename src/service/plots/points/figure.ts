@@ -1,9 +1,10 @@
+/** Downsamples the large traces of a figure with inline data. */
 import { instantOf } from '../../../json/index.ts'
 import { type Attributes, arraysOf, isObject, takeRows, valueAt } from '../transforms/attributes.ts'
 import { type Ranges, type ShownAxis, shownAxis } from './axes.ts'
 import { bucketsFor, ENOUGH_POINTS, Extent, isOfPoints, POINTS_A_BUCKET, PointChoice } from './choice.ts'
 
-/** A figure with its data whose large lines and scatters have the points that a picture needs. */
+/** Downsamples large lines and scatters, in place. Returns how many of `of` points are drawn. */
 export function reducedFigure(
   figure: Attributes,
   ranges: Ranges = new Map(),
@@ -12,8 +13,8 @@ export function reducedFigure(
   const traces: Attributes[] = Array.isArray(data) ? data.filter(isObject) : []
   const hasFrames = Array.isArray(frames) && frames.length > 0
   const large = hasFrames ? [] : traces.filter(isCandidate)
-  const all = large.reduce((sum, { x }) => sum + x.length, 0)
-  if (all <= ENOUGH_POINTS) return { figure, drawn: all, of: all }
+  const total = large.reduce((sum, { x }) => sum + x.length, 0)
+  if (total <= ENOUGH_POINTS) return { figure, drawn: total, of: total }
   const buckets = bucketsFor(large.length)
   let drawn = 0
   for (const trace of large) {
@@ -36,9 +37,10 @@ export function reducedFigure(
     takeRows(trace, rows, trace, paths)
     drawn += rows.length
   }
-  return { figure, drawn, of: all }
+  return { figure, drawn, of: total }
 }
 
+/** Returns whether a trace is a line or scatter that does not need all its points. */
 function isCandidate({ type = 'scatter', x, y, ...trace }: Attributes): boolean {
   if ((type !== 'scatter' && type !== 'scattergl') || modeOf(trace).includes('text')) return false
   const { stackgroup, transforms, selectedpoints } = trace
@@ -50,7 +52,7 @@ function modeOf({ mode }: Attributes): string {
   return typeof mode === 'string' ? mode : 'lines'
 }
 
-/** The points as numbers; undefined if some are labels, which are places by their order. */
+/** Reads the points as numbers; undefined if some are labels. */
 function pointsOf(
   { x, y, xaxis = 'x' }: Attributes,
   length: number,
@@ -65,14 +67,14 @@ function pointsOf(
   return axis && xs && ys && { x: xs.map(axis.place), y: ys, axis }
 }
 
-/** Numbers, or dates as ms since 1970, with NaN for what is missing; undefined if something is neither. */
+/** Converts numbers and dates to numbers (dates: ms since 1970; missing: NaN); undefined for other values. */
 function numbersOf(values: readonly unknown[], length: number): Float64Array | undefined {
-  const found = new Float64Array(length)
+  const numbers = new Float64Array(length)
   for (let k = 0; k < length; k++) {
     const value = values[k]
-    found[k] = typeof value === 'number' ? value : typeof value === 'string' ? instantOf(value) : Number.NaN
+    numbers[k] = typeof value === 'number' ? value : typeof value === 'string' ? instantOf(value) : Number.NaN
     const isMissing = value === null || value === undefined
-    if (!isMissing && !Number.isFinite(found[k])) return undefined
+    if (!isMissing && !Number.isFinite(numbers[k])) return undefined
   }
-  return found
+  return numbers
 }

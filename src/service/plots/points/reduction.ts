@@ -1,3 +1,4 @@
+/** Plans which rows of large traces are drawn, from the columns of grids. */
 import { formatFid } from '../../../contract/fid.ts'
 import { breathe, type RawJson, turnIsLong } from '../../../json/index.ts'
 import type { Snapshot, SnapshotColumn } from '../../grids/column/content.ts'
@@ -9,52 +10,53 @@ import type { Shown } from '../shown.ts'
 import { type Ranges, type ShownAxis, shownAxis } from './axes.ts'
 import { bucketsFor, ENOUGH_POINTS, Extent, POINTS_A_BUCKET, PointChoice } from './choice.ts'
 
-/** Which points of large traces are drawn. */
+/** Selected points of large traces. */
 export interface Reduction {
-  /** Row numbers by path of the trace: `data.0`. */
+  /** Selected rows by path of the trace: `data.0`. */
   rows: ReadonlyMap<string, RowSet>
-  /** Paths of those whose x is the number of the row. */
+  /** Paths of traces whose x is the row number. */
   numbered: ReadonlySet<string>
   drawn: number
   of: number
 }
 
-/** What a reduction needs to know of a figure. */
+/** Properties of a figure that downsampling needs. */
 export interface Reducible {
   figure: RawJson
   references: readonly Reference[]
-  /** Paths of traces with arrays of their own, whose rows cannot be chosen. */
+  /** Paths of traces with inline arrays: these are drawn whole. */
   withArrays: ReadonlySet<string>
   shown: ReadonlyMap<string, Shown>
 }
 
+/** A trace that can be downsampled. */
 interface Candidate {
   path: string
   snap: Snapshot
-  /** Without a column, x is the number of the row. */
+  /** Undefined if x is the row number. */
   x: SnapshotColumn | undefined
   y: SnapshotColumn
   axis: ShownAxis
   isCloud: boolean
-  /** Equal for traces of the same points on the same axis. */
+  /** Cache key: equal for traces with the same points on the same axis. */
   key: string
 }
 
-/** Values that are read to choose points. Figures that would need more are drawn whole. */
+/** Limit of downsampling; larger figures are drawn whole. */
 const MAX_VALUES = 40_000_000
 
-/** The points that are drawn of lines and scatters with more points than a picture has room for. */
+/** Selects the points of large lines and scatters; undefined if all points are drawn. */
 export async function reductionOf(
   figure: Reducible,
   ranges: Ranges = new Map(),
 ): Promise<Reduction | undefined> {
   const candidates = candidatesIn(figure, ranges)
-  const all = candidates.reduce((sum, { snap }) => sum + snap.rows, 0)
-  if (all <= ENOUGH_POINTS) return undefined
+  const total = candidates.reduce((sum, { snap }) => sum + snap.rows, 0)
+  if (total <= ENOUGH_POINTS) return undefined
   const buckets = bucketsFor(candidates.length)
-  const known = new Map<string, RowSet>()
-  const different = new Map(candidates.map((one) => [one.key, one.snap.rows]))
-  if ([...different.values()].reduce((sum, count) => sum + 2 * count, 0) > MAX_VALUES) return undefined
+  const cache = new Map<string, RowSet>()
+  const rowsByKey = new Map(candidates.map((candidate) => [candidate.key, candidate.snap.rows]))
+  if ([...rowsByKey.values()].reduce((sum, count) => sum + 2 * count, 0) > MAX_VALUES) return undefined
   const rows = new Map<string, RowSet>()
   const numbered = new Set<string>()
   let drawn = 0
@@ -63,28 +65,31 @@ export async function reductionOf(
       drawn += snap.rows
       continue
     }
-    let chosen = known.get(key)
-    if (!chosen) {
+    let selected = cache.get(key)
+    if (!selected) {
       const { place, range } = axis
       const extent = new Extent(range)
       await eachPoint(snap, x, y, (a, b) => extent.add(place(a), b))
       const choice = new PointChoice(extent, { buckets, isCloud, range })
       await eachPoint(snap, x, y, (a, b) => choice.add(place(a), b))
-      chosen = RowSet.of(snap.rows, choice.rows())
-      known.set(key, chosen)
+      selected = RowSet.of(snap.rows, choice.rows())
+      cache.set(key, selected)
     }
-    rows.set(path, chosen)
+    rows.set(path, selected)
     if (!x) numbered.add(path)
-    drawn += chosen.count
+    drawn += selected.count
   }
-  return rows.size === 0 ? undefined : { rows, numbered, drawn, of: all }
+  return rows.size === 0 ? undefined : { rows, numbered, drawn, of: total }
 }
 
-/** Attributes of traces whose points must all be there: they refer to points by number, or to other traces. */
+/** Attributes of traces that need all points: these refer to points by number, or to other traces. */
 const WHOLE = ['stackgroup', 'transforms', 'selectedpoints']
 
-/** Traces whose points are numbers or dates in two columns of one grid. */
-function candidatesIn({ figure, references, withArrays, shown }: Reducible, ranges: Ranges): Candidate[] {
+/** Finds traces whose points are numbers or dates in two columns of one grid. */
+function candidatesIn(
+  { figure, references, withArrays, shown: grids }: Reducible,
+  ranges: Ranges,
+): Candidate[] {
   const data = figure.get('data')
   const frames = figure.get('frames')
   // Frames change the points of traces.
@@ -92,44 +97,44 @@ function candidatesIn({ figure, references, withArrays, shown }: Reducible, rang
   if (data?.kind !== 'array' || hasFrames) return []
   const layout = figure.get('layout')
   const byPath = new Map(references.map((reference) => [reference.path, reference]))
-  const found: Candidate[] = []
+  const candidates: Candidate[] = []
   let k = 0
   for (const trace of data.items()) {
     const path = `data.${k++}`
     if (trace.kind !== 'object' || withArrays.has(path)) continue
-    const text = (name: string): string | undefined => {
+    const readText = (name: string): string | undefined => {
       const value = trace.get(name)
       return value?.kind === 'string' ? (value.value() as string) : undefined
     }
-    const type = text('type') ?? 'scatter'
-    const mode = text('mode') ?? 'lines'
+    const type = readText('type') ?? 'scatter'
+    const mode = readText('mode') ?? 'lines'
     if ((type !== 'scatter' && type !== 'scattergl') || mode.includes('text')) continue
     if (WHOLE.some((name) => trace.get(name))) continue
     const [x, y] = [byPath.get(`${path}.x`), byPath.get(`${path}.y`)]
-    const grid = y && shown.get(formatFid(y.source.grid))
+    const grid = y && grids.get(formatFid(y.source.grid))
     if (!y || !grid || (x && formatFid(x.source.grid) !== formatFid(y.source.grid))) continue
     if (!x && ['x', 'xsrc', 'x0', 'dx'].some((name) => trace.get(name))) continue
     const [xs, ys] = [x, y].map((reference) =>
       reference?.source.uids.length === 1 ? grid.columns.get(reference.source.uids[0]) : undefined,
     )
     if ((x && !(xs && isMeasured(xs))) || !ys || !isMeasured(ys)) continue
-    const name = `xaxis${(text('xaxis') ?? 'x').slice(1)}`
+    const name = `xaxis${(readText('xaxis') ?? 'x').slice(1)}`
     const settings = layout?.kind === 'object' ? layout.get(name) : undefined
-    const given = settings?.kind === 'object' ? (settings.value() as object) : undefined
-    const axis = shownAxis(given, xs !== undefined && isMoments(xs.type), ranges.get(name))
+    const axisSettings = settings?.kind === 'object' ? (settings.value() as object) : undefined
+    const axis = shownAxis(axisSettings, xs !== undefined && isMoments(xs.type), ranges.get(name))
     if (!axis) continue
     const isCloud = !mode.includes('lines')
     const key = JSON.stringify([formatFid(y.source.grid), xs?.uid, ys.uid, name, isCloud])
-    found.push({ path, snap: grid.snap, x: xs, y: ys, axis, isCloud, key })
+    candidates.push({ path, snap: grid.snap, x: xs, y: ys, axis, isCloud, key })
   }
-  return found
+  return candidates
 }
 
 function isMeasured({ type }: SnapshotColumn): boolean {
   return type === 'number' || isMoments(type)
 }
 
-/** Goes through the points of two columns. What is no number is NaN. */
+/** Calls `visit` with each point of two columns. Values that are not numbers become NaN. */
 async function eachPoint(
   snap: Snapshot,
   x: SnapshotColumn | undefined,
@@ -162,7 +167,7 @@ async function eachPoint(
   }
 }
 
-/** The numbers of rows. */
+/** Yields row numbers from 0, in chunks. */
 async function* numbers(rows: number): AsyncGenerator<Chunk> {
   for (let first = 0; first < rows; first += RUN_VALUES)
     yield Float64Array.from({ length: Math.min(RUN_VALUES, rows - first) }, (_, k) => first + k)

@@ -1,3 +1,4 @@
+/** Transform `aggregate`, and our transforms `number` and `cells`: combine the points of groups. */
 import { dataAttributes } from '../data-attributes.ts'
 import {
   type Attributes,
@@ -14,10 +15,10 @@ import {
 } from './attributes.ts'
 import type { Axes } from './axes.ts'
 
-/** Values that are numbers. */
+/** Combines the values of a group. `numbers` has only valid numbers; `all` has undefined for other values. */
 type Aggregate = (numbers: readonly number[], all: readonly (number | undefined)[]) => number | undefined
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0)
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, value) => total + value, 0)
 const least = (numbers: readonly number[]): number =>
   numbers.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
 const greatest = (numbers: readonly number[]): number =>
@@ -27,7 +28,7 @@ const ofSome =
   (numbers, all) =>
     numbers.length === 0 ? undefined : aggregate(numbers, all)
 
-/** Functions of numbers. `first`, `last` and `count` take any values. */
+/** Aggregate functions of numbers. `first`, `last` and `count` accept any values. */
 const functions: Readonly<Record<string, Aggregate>> = {
   sum,
   avg: ofSome((numbers) => sum(numbers) / numbers.length),
@@ -45,79 +46,84 @@ const functions: Readonly<Record<string, Aggregate>> = {
   }),
   mode: (numbers) => {
     const counts = new Map<number, number>()
-    let most = 0
-    let found: number | undefined
+    let highestCount = 0
+    let mode: number | undefined
     for (const number of numbers) {
       const count = (counts.get(number) ?? 0) + 1
       counts.set(number, count)
-      if (count > most) [most, found] = [count, number]
+      if (count > highestCount) [highestCount, mode] = [count, number]
     }
-    return found
+    return mode
   },
-  rms: ofSome((numbers) => Math.sqrt(sum(numbers.map((one) => one * one)) / numbers.length)),
+  rms: ofSome((numbers) => Math.sqrt(sum(numbers.map((value) => value * value)) / numbers.length)),
 }
 
-/** The deviation of a sample, or of a population. */
+/** Computes the standard deviation of a sample or a population; undefined without numbers. */
 function deviation(numbers: readonly number[], isPopulation: boolean): number | undefined {
   if (numbers.length === 0) return undefined
   const count = isPopulation ? numbers.length : numbers.length - 1
   if (count === 0) return 0
-  // Relative to the first value, which loses fewer digits.
-  const shifted = numbers.map((one) => one - numbers[0])
-  const total = sum(shifted)
-  return Math.sqrt((sum(shifted.map((one) => one * one)) - (total * total) / numbers.length) / count)
+  // Relative to the first value, to lose fewer digits.
+  const differences = numbers.map((value) => value - numbers[0])
+  const total = sum(differences)
+  return Math.sqrt(
+    (sum(differences.map((value) => value * value)) - (total * total) / numbers.length) / count,
+  )
 }
 
-/** Makes one point of all points of a group. Arrays without an aggregation of their own have their first values. */
+/** Combines the points of each group. Arrays without an aggregation keep the first value of the group. */
 export function aggregate(trace: Attributes, transform: Transform, axes: Axes): void {
   const { groups = 'x', aggregations } = transform
-  const given = targetOf(trace, groups)
-  const listed = Array.isArray(aggregations) ? aggregations.filter(isObject) : []
-  if (!given) return
-  // Rows without a label are a group of their own, and not one with the text `null`.
-  const isOurs = listed.some(({ empty }) => empty === 'none')
-  const keys = isOurs ? given.map((key) => axes.momentOf(trace, groups, key) ?? key ?? MISSING) : given
+  const groupValues = targetOf(trace, groups)
+  const specs = Array.isArray(aggregations) ? aggregations.filter(isObject) : []
+  if (!groupValues) return
+  // Rows without a label are a separate group from those with the text `null`.
+  const isGridlineAggregation = specs.some(({ empty }) => empty === 'none')
+  const keys = isGridlineAggregation
+    ? groupValues.map((key) => axes.momentOf(trace, groups, key) ?? key ?? MISSING)
+    : groupValues
   const groupings = [...rowsByKey(keys).values()]
-  // Arrays of transforms that follow keep their values, also those for which there are no points any more.
+  // Arrays of later transforms keep all their values.
   const index = (trace.transforms as unknown[]).indexOf(transform)
   const isLater = (path: string): boolean => Number(/^transforms\.(\d+)/.exec(path)?.[1] ?? -1) >= index
   const paths = new Set(arraysOf(trace).filter((path) => !isLater(path)))
-  const done = new Set<string>()
-  for (const aggregation of listed) {
+  const aggregated = new Set<string>()
+  for (const aggregation of specs) {
     const { target, func = 'first', enabled, funcmode, empty } = aggregation
-    // The values by which points are grouped stay those of the group.
-    if (enabled === false || typeof target !== 'string' || done.has(target) || target === groups) continue
+    // The grouping column keeps the value of the group.
+    if (enabled === false || typeof target !== 'string' || aggregated.has(target) || target === groups)
+      continue
     if (!paths.has(target) && !(func === 'count' && isAttribute(trace, target))) continue
-    done.add(target)
+    aggregated.add(target)
     const array = valueAt(trace, target)
     const values = Array.isArray(array) ? array : []
-    const asked = { func: keyOf(func), funcmode, isEmptyNone: empty === 'none' }
-    setAt(trace, target, reduced(trace, target, values, groupings, asked, axes))
+    const options = { func: keyOf(func), funcmode, isEmptyNone: empty === 'none' }
+    setAt(trace, target, reduced(trace, target, values, groupings, options, axes))
   }
   const firsts = groupings.map(([first]) => first)
   takeRows(
     trace,
     firsts,
     trace,
-    [...paths].filter((path) => !done.has(path)),
+    [...paths].filter((path) => !aggregated.has(path)),
   )
 }
 
-/** The number of an indicator: what a function makes of all values of its column. */
+/** Aggregates a column to the value of an indicator. */
 export function number(trace: Attributes, { func = 'last' }: Transform, axes: Axes): void {
   const { customdata: values } = trace
   if (trace.type !== 'indicator' || !Array.isArray(values)) return
-  const given = values.filter((value) => value !== null && value !== undefined)
+  const present = values.filter((value) => value !== null && value !== undefined)
   const [value] =
-    given.length === 0
+    present.length === 0
       ? [func === 'count' ? 0 : undefined]
-      : reduced(trace, 'customdata', given, [[...given.keys()]], { func: keyOf(func) }, axes)
+      : reduced(trace, 'customdata', present, [[...present.keys()]], { func: keyOf(func) }, axes)
   if (typeof value === 'number') trace.value = value
   delete trace.customdata
   delete trace.customdatasrc
 }
 
-/** Makes one cell of a map of all points with the same `x` and `y`. */
+/** Combines all points with the same `x` and `y` into one cell of a heatmap. */
 export function cells(trace: Attributes, transform: Transform, axes: Axes): void {
   const { x, y } = trace
   if (!Array.isArray(x) || !Array.isArray(y) || typeof transform.func !== 'string') return
@@ -130,6 +136,7 @@ function isAttribute({ type = 'scatter' }: Attributes, path: string): boolean {
   return dataAttributes(keyOf(type)).has(path)
 }
 
+/** Aggregates values by group. Unknown functions take the first value. */
 function reduced(
   trace: Attributes,
   target: string,
@@ -145,11 +152,11 @@ function reduced(
   const { toNumber, toValue } = axes.conversionOf(trace, target, values)
   return groupings.map((rows) => {
     const all = rows.map((k) => toNumber(values[k]))
-    const numbers = all.filter((one): one is number => one !== undefined)
-    // plotly.js has 0 for the sum of nothing, which looks like a value.
+    const numbers = all.filter((value): value is number => value !== undefined)
+    // In plotly.js, an empty sum is 0, which looks like a value.
     if (isEmptyNone && numbers.length === 0) return undefined
     if (isDeviation) return deviation(numbers, funcmode === 'population')
-    const found = functions[func](numbers, all)
-    return found === undefined ? undefined : toValue(found)
+    const result = functions[func](numbers, all)
+    return result === undefined ? undefined : toValue(result)
   })
 }

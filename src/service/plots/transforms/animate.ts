@@ -1,19 +1,21 @@
+/** Turns groups of traces into frames of an animation. */
 import { NO_LABEL } from '../../../charts/figure/names.ts'
 import { escapedMarkup } from '../../../contract/markup.ts'
 import { instantOf } from '../../../json/index.ts'
 import { type Attributes, isObject } from './attributes.ts'
 
-/** Frames of an animation. */
+/** Maximum number of frames of an animation. */
 export const MAX_FRAMES = 200
-/** How long a frame is shown, and how long it takes to become the next one, in ms. */
+/** Duration of a frame, in ms. */
 const FRAME_MS = 500
+/** Duration of the transition between frames, in ms. */
 const TRANSITION_MS = 250
-/** Room between the outer points and the ends of an axis, as a part of its extent. */
+/** Padding between the outer points and the ends of an axis, as a fraction of its extent. */
 const ROOM = 0.05
 
 /**
- * A figure whose traces are shown one after the other: those of the first frame, with a slider and buttons. Axes hold the
- * values of all frames, so that they stand still. `frames`: the frame of a trace; others are in all of them.
+ * Creates an animated figure with a slider and buttons. `frames` maps traces to frame names; other traces are
+ * in every frame. Axes cover the values of all frames, so that they do not move.
  */
 export function animated(
   figure: Attributes,
@@ -24,13 +26,13 @@ export function animated(
   const moving = withOneScale(traces.filter((trace): trace is Attributes => frames.has(trace)))
   const still = traces.filter((trace) => !frames.has(trace))
   const series = [...new Set(moving.map(seriesOf))]
-  const [first, placed] = [new Map<string, Attributes>(), new Map<string, Attributes>()]
+  const [first, byFrame] = [new Map<string, Attributes>(), new Map<string, Attributes>()]
   for (const trace of moving.toReversed()) {
     first.set(seriesOf(trace), trace)
-    placed.set(JSON.stringify([frames.get(trace), seriesOf(trace)]), trace)
+    byFrame.set(JSON.stringify([frames.get(trace), seriesOf(trace)]), trace)
   }
-  const of = (name: string): Attributes[] =>
-    series.map((key) => placed.get(JSON.stringify([name, key])) ?? empty(first.get(key)!))
+  const tracesOf = (name: string): Attributes[] =>
+    series.map((key) => byFrame.get(JSON.stringify([name, key])) ?? empty(first.get(key)!))
   const layout: Attributes = isObject(figure.layout) ? { ...figure.layout } : {}
   layout.xaxis = standing(layout.xaxis, moving, 'x')
   layout.yaxis = standing(
@@ -47,74 +49,74 @@ export function animated(
   const indices = series.map((_, k) => still.length + k)
   return {
     ...figure,
-    data: [...still, ...of(names[0])],
-    frames: names.map((name) => ({ name, data: of(name), traces: indices })),
+    data: [...still, ...tracesOf(names[0])],
+    frames: names.map((name) => ({ name, data: tracesOf(name), traces: indices })),
     layout: { ...layout, sliders: [slider(names)], updatemenus: [buttons()] },
   }
 }
 
-/** Traces whose points have one scale of colors in all frames. Changes them. */
+/** Sets the same color range for all traces, in place. */
 function withOneScale(traces: Attributes[]): Attributes[] {
-  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const { marker } of traces)
     for (const color of isObject(marker) && Array.isArray(marker.color) ? (marker.color as unknown[]) : [])
-      if (typeof color === 'number') [least, most] = [Math.min(least, color), Math.max(most, color)]
-  if (least <= most)
+      if (typeof color === 'number') [min, max] = [Math.min(min, color), Math.max(max, color)]
+  if (min <= max)
     for (const trace of traces)
-      trace.marker = { cmin: least, cmax: most, ...(isObject(trace.marker) ? trace.marker : {}) }
+      trace.marker = { cmin: min, cmax: max, ...(isObject(trace.marker) ? trace.marker : {}) }
   return traces
 }
 
-/** Returns the series of a trace, which is the same one in all frames. */
+/** Returns the series name of a trace, by which frames are matched. */
 export function seriesOf({ name }: Attributes): string {
   return String(name ?? '')
 }
 
-/** A trace without points, for a frame in which its series has none. */
+/** Copies a trace without its points, for a frame in which its series has none. */
 function empty(trace: Attributes): Attributes {
   return { ...trace, x: [], y: [], ...(Array.isArray(trace.text) && { text: [] }) }
 }
 
-/** Numbers and dates ascend; other names stay in their order. */
+/** Sorts frame names that are all numbers or all dates; keeps the order of others. */
 function inOrder(names: readonly string[]): string[] {
-  const places = new Map(names.map((name) => [name, name.trim() === '' ? Number.NaN : Number(name)]))
+  const numbers = new Map(names.map((name) => [name, name.trim() === '' ? Number.NaN : Number(name)]))
   const dates = new Map(names.map((name) => [name, instantOf(name)]))
-  for (const known of [places, dates])
-    if (names.every((name) => !Number.isNaN(known.get(name)!)))
-      return [...names].sort((a, b) => known.get(a)! - known.get(b)!)
+  for (const positions of [numbers, dates])
+    if (names.every((name) => !Number.isNaN(positions.get(name)!)))
+      return [...names].sort((a, b) => positions.get(a)! - positions.get(b)!)
   return [...names]
 }
 
-/** An axis that holds the values of all frames. */
-function standing(given: unknown, traces: readonly Attributes[], letter: 'x' | 'y'): Attributes {
-  const axis: Attributes = isObject(given) ? given : {}
+/** Sets the range of an axis to the values of all frames, unless it has one. */
+function standing(original: unknown, traces: readonly Attributes[], letter: 'x' | 'y'): Attributes {
+  const axis: Attributes = isObject(original) ? original : {}
   if (axis.range !== undefined || axis.type === 'log') return axis
   const values = traces.flatMap((trace) => (Array.isArray(trace[letter]) ? (trace[letter] as unknown[]) : []))
   if (axis.type === 'category') {
     const labels = [...new Set(values.map((value) => value ?? NO_LABEL))]
-    const whole = { ...axis, range: [-0.5, labels.length - 0.5] }
+    const withRange = { ...axis, range: [-0.5, labels.length - 0.5] }
     return axis.categoryorder === undefined
-      ? { ...whole, categoryorder: 'array', categoryarray: labels }
-      : whole
+      ? { ...withRange, categoryorder: 'array', categoryarray: labels }
+      : withRange
   }
   const isDates = axis.type === 'date'
-  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const value of values) {
-    const at =
+    const position =
       isDates && typeof value === 'string' ? instantOf(value) : typeof value === 'number' ? value : Number.NaN
-    if (at < least) least = at
-    if (at > most) most = at
+    if (position < min) min = position
+    if (position > max) max = position
   }
-  if (least > most) return axis
-  // Bars stand on zero.
+  if (min > max) return axis
+  // Bars begin at zero.
   const isBars = letter === 'y' && traces.some(({ type }) => type === 'bar')
-  const [from, to] = isBars ? [Math.min(0, least), Math.max(0, most)] : [least, most]
-  // The first and the last bar are wider than their places.
-  const places = new Set(values).size
-  const isAlong = letter === 'x' && traces.some(({ type }) => type === 'bar')
-  const room = (to - from || 1) * (isAlong ? 0.6 / Math.max(1, places - 1) : ROOM)
-  const range = [isBars && from === 0 ? 0 : from - room, to + room]
-  return { ...axis, range: isDates ? range.map((at) => new Date(at).toISOString()) : range }
+  const [from, to] = isBars ? [Math.min(0, min), Math.max(0, max)] : [min, max]
+  // The first and the last bar need room for their width.
+  const distinct = new Set(values).size
+  const isBarAxis = letter === 'x' && traces.some(({ type }) => type === 'bar')
+  const padding = (to - from || 1) * (isBarAxis ? 0.6 / Math.max(1, distinct - 1) : ROOM)
+  const range = [isBars && from === 0 ? 0 : from - padding, to + padding]
+  return { ...axis, range: isDates ? range.map((position) => new Date(position).toISOString()) : range }
 }
 
 const MOVE = { mode: 'immediate', fromcurrent: true }

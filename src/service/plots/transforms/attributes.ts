@@ -1,3 +1,4 @@
+/** Reads and changes attributes of traces by path. */
 import { dataAttributes } from '../data-attributes.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a trace can have any attribute
@@ -8,12 +9,12 @@ export function isObject(value: unknown): value is Attributes {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A value as a key: as keys of objects, 1 and "1" are the same. */
+/** Converts a value to a key, as plotly.js does: 1 and "1" are equal. */
 export function keyOf(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
 }
 
-/** The value at a path such as `marker.color`. */
+/** Returns the value at a path such as `marker.color`; undefined if there is none. */
 export function valueAt(trace: Attributes, path: string): unknown {
   let value: unknown = trace
   for (const name of path.split('.')) {
@@ -23,38 +24,40 @@ export function valueAt(trace: Attributes, path: string): unknown {
   return value
 }
 
-/** Sets the value at a path. Objects on the way are made, unless something else is there; arrays get no members. */
+/**
+ * Sets the value at a path and creates missing objects. Does nothing if the path leads through another value.
+ */
 export function setAt(trace: Attributes, path: string, value: unknown): void {
   const names = path.split('.')
-  // What every object has is not an attribute.
+  // Properties of all objects are not attributes.
   if (names.some((name) => name in Object.prototype)) return
   const last = names.pop()!
-  let at: Attributes = trace
+  let parent: Attributes = trace
   for (const name of names) {
-    const isList: boolean = Array.isArray(at)
-    if (isList && !(Object.hasOwn(at, name) && isObject(at[name]))) return
-    at[name] ??= {}
-    if (typeof at[name] !== 'object') return
-    at = at[name]
+    const isList: boolean = Array.isArray(parent)
+    if (isList && !(Object.hasOwn(parent, name) && isObject(parent[name]))) return
+    parent[name] ??= {}
+    if (typeof parent[name] !== 'object') return
+    parent = parent[name]
   }
-  if (!Array.isArray(at)) at[last] = value
+  if (!Array.isArray(parent)) parent[last] = value
 }
 
 export function removeAt(trace: Attributes, path: string): void {
   const names = path.split('.')
   const last = names.pop()!
-  const above = names.length === 0 ? trace : valueAt(trace, names.join('.'))
-  if (isObject(above)) delete above[last]
+  const parent = names.length === 0 ? trace : valueAt(trace, names.join('.'))
+  if (isObject(parent)) delete parent[last]
 }
 
 function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Attributes of transforms that can be arrays with a value for each point. */
+/** Attributes of transforms that can be arrays with a value per point. */
 const OF_TRANSFORMS = ['groups', 'target']
 
-/** Paths of the arrays that have a value for each point, also those of the transforms. */
+/** Lists paths of arrays with a value per point, including those of transforms. */
 export function arraysOf(trace: Attributes): string[] {
   const paths = [...dataAttributes(keyOf(trace.type ?? 'scatter'))].filter((path) =>
     Array.isArray(valueAt(trace, path)),
@@ -69,10 +72,7 @@ export function arraysOf(trace: Attributes): string[] {
   return paths
 }
 
-/**
- * Gives `into` the points of these rows, in this order: of all arrays of a trace, or of those with these paths. A row of
- * −1 is a gap.
- */
+/** Copies the points of these rows from the arrays of `trace` to `into`, in this order. Row −1 is a gap. */
 export function takeRows(
   trace: Attributes,
   rows: readonly number[],
@@ -89,22 +89,22 @@ export function takeRows(
   }
 }
 
-/** What stands for a missing label among labels: it is not the text `null`. */
+/** Stands for a missing label, as distinct from the text `null`. */
 export const MISSING = '\u0000'
 
-/** The rows of each value, in the order of their first rows. */
+/** Groups row numbers by value, ordered by first row. */
 export function rowsByKey(values: readonly unknown[]): Map<string, number[]> {
   const rows = new Map<string, number[]>()
   for (const [k, value] of values.entries()) {
     const key = keyOf(value)
-    const own = rows.get(key)
-    if (own) own.push(k)
+    const keyRows = rows.get(key)
+    if (keyRows) keyRows.push(k)
     else rows.set(key, [k])
   }
   return rows
 }
 
-/** The values that a transform is about: an array of its own, as far as there are points, or one of the trace. */
+/** Returns the values that a transform targets: its own array, cut to the points, or one of the trace. */
 export function targetOf(trace: Attributes, target: unknown): readonly unknown[] | undefined {
   if (Array.isArray(target)) {
     const lists = arraysOf(trace).filter((path) => !path.startsWith('transforms.'))
@@ -115,13 +115,15 @@ export function targetOf(trace: Attributes, target: unknown): readonly unknown[]
   return Array.isArray(values) ? values : undefined
 }
 
-/** A copy whose objects can be changed. Arrays are shared: they are replaced, never changed. */
+/**
+ * Copies a trace, so that its objects can be changed. Arrays are shared: they are replaced, never changed.
+ */
 export function copied(trace: Attributes): Attributes {
   const copy: Attributes = {}
   for (const [name, value] of Object.entries(trace))
     if (name !== '__proto__') copy[name] = isObject(value) ? copied(value) : value
   for (const name of ['transforms', 'dimensions'])
     if (Array.isArray(trace[name]))
-      copy[name] = trace[name].map((one: unknown) => (isObject(one) ? copied(one) : one))
+      copy[name] = trace[name].map((item: unknown) => (isObject(item) ? copied(item) : item))
   return copy
 }

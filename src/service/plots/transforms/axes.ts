@@ -1,6 +1,7 @@
+/** Detects axis types as plotly.js does, and converts values to numbers. */
 import { type Attributes, isObject, keyOf } from './attributes.ts'
 
-/** Values as what they are compared and counted by, and back. Undefined is a value that cannot be placed. */
+/** Converts values to comparable numbers and back. Undefined: the value has no position on the axis. */
 export interface Conversion {
   toNumber(value: unknown): number | undefined
   toValue(number: number): unknown
@@ -8,20 +9,20 @@ export interface Conversion {
 
 type AxisType = 'linear' | 'log' | 'date' | 'category'
 
-/** How the axes of a figure read the values of its traces. */
+/** Detects axis types; converts values to numbers. */
 export class Axes {
   private readonly known = new Map<string, Conversion>()
 
-  /** The first values of each axis, which decide its type. */
+  /** First values of each axis: they decide its type. */
   private readonly first = new Map<string, readonly unknown[]>()
 
-  /** `traces`: those that are drawn. `given`: those of the figure. */
+  /** `traces` are drawn; `original` are the traces of the figure, before they were grouped. */
   constructor(
     private readonly layout: Attributes,
     traces: readonly Attributes[],
-    given: readonly Attributes[],
+    original: readonly Attributes[],
   ) {
-    for (const trace of [...traces, ...given])
+    for (const trace of [...traces, ...original])
       for (const letter of ['x', 'y', 'z']) {
         const values: unknown = trace[letter]
         const axis = letter + keyOf(trace[`${letter}axis`] ?? letter)
@@ -29,7 +30,7 @@ export class Axes {
       }
   }
 
-  /** How values of an attribute are read: by their axis, or as an axis of their own. */
+  /** Returns the conversion of an attribute: that of its axis, or one detected from its values. */
   conversionOf(trace: Attributes, target: unknown, values: readonly unknown[]): Conversion {
     if (target !== 'x' && target !== 'y' && target !== 'z') {
       const conversion = conversions[typeOf(values)]()
@@ -38,20 +39,20 @@ export class Axes {
     }
     const axis = typeof trace[`${target}axis`] === 'string' ? (trace[`${target}axis`] as string) : target
     const name = `${target}axis${axis.slice(1)}`
-    const found = this.known.get(name)
-    if (found) return found
+    const cached = this.known.get(name)
+    if (cached) return cached
     const conversion = conversions[this.typeOf(target, axis, name)]()
     this.known.set(name, conversion)
     return conversion
   }
 
-  /** The time of a value on an axis of dates that says so: the same one can be written with two offsets. */
+  /** Returns the time of a value on a date axis, in ms, since times with different offsets can be equal. */
   momentOf({ xaxis = 'x' }: Attributes, target: unknown, value: unknown): number | undefined {
     const settings = target === 'x' ? this.layout[`xaxis${keyOf(xaxis).slice(1)}`] : undefined
     return isObject(settings) && settings.type === 'date' ? instant(value) : undefined
   }
 
-  /** Numbers the labels of a trace before they are compared. */
+  /** Assigns numbers to the labels of a trace, in their order. */
   number(trace: Attributes): void {
     for (const letter of ['x', 'y'] as const) {
       const values: unknown = trace[letter]
@@ -61,6 +62,7 @@ export class Axes {
     }
   }
 
+  /** Returns the type of an axis: from the layout, or detected from its first values. */
   private typeOf(letter: 'x' | 'y' | 'z', axis: string, name: string): AxisType {
     const settings = this.layout[name]
     const type = isObject(settings) ? settings.type : undefined
@@ -73,7 +75,7 @@ export class Axes {
 const conversions: Record<AxisType, () => Conversion> = {
   linear: () => ({ toNumber: cleanNumber, toValue: (number) => number }),
   log: () => ({ toNumber: cleanNumber, toValue: (number) => number }),
-  // A text that is a number is a time in ms, as the number is.
+  // A numeric text is a time in ms, as a number is.
   date: () => ({
     toNumber: (value) => instant(value) ?? (isNumeric(value) ? instant(Number(value)) : undefined),
     toValue: dateText,
@@ -81,14 +83,14 @@ const conversions: Record<AxisType, () => Conversion> = {
   category: categories,
 }
 
-/** Labels are numbered as they appear. */
+/** Creates a conversion that numbers labels in order of appearance. */
 function categories(): Conversion {
   const indexes = new Map<unknown, number>()
   const labels: unknown[] = []
   return {
     toNumber(value) {
       if (value === null || value === undefined) return undefined
-      // As keys of an object: 1 and "1" are the same label.
+      // As in plotly.js, 1 and "1" are the same label.
       const key = keyOf(value)
       let index = indexes.get(key)
       if (index === undefined) {
@@ -103,6 +105,7 @@ function categories(): Conversion {
 
 const JUNK = /^['"%,$#\s]+|[, ]|['"%,$#\s]+$/g
 
+/** Parses a number, also with currency, percent or separators, as plotly.js does; undefined if it is none. */
 function cleanNumber(value: unknown): number | undefined {
   const plainText = typeof value === 'string' ? value.replace(JUNK, '') : value
   return isNumeric(plainText) ? Number(plainText) : undefined
@@ -116,7 +119,7 @@ function isNumeric(value: unknown): boolean {
 const DATE =
   /^\s*(-?\d\d\d\d)(?:-(\d?\d)(?:-(\d?\d)(?:[ Tt]([01]?\d|2[0-3])(?::([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?(Z|z|[+-]\d\d(?::?\d\d)?)?)?)?)?)?\s*$/
 
-/** The time of a value on an axis of dates, in ms since 1970, as plotly.js reads it. */
+/** Parses a date as plotly.js does, in ms since 1970; undefined if it is invalid. */
 export function instant(value: unknown): number | undefined {
   if (typeof value === 'number') return Math.abs(value) < 8.64e15 ? value : undefined
   const match = typeof value === 'string' ? DATE.exec(value) : null
@@ -134,26 +137,26 @@ export function instant(value: unknown): number | undefined {
   )
 }
 
-/** The offset of a zone from UTC, in ms. Times are drawn in UTC. */
+/** Parses an offset from UTC such as `+01:00`, in ms. */
 function offsetOf(zone: string | undefined): number {
   if (zone === undefined || /z/i.test(zone)) return 0
   const sign = zone.startsWith('-') ? -1 : 1
   return sign * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3).replace(':', ''))) * 60_000
 }
 
-/** A date without the parts that are zero at its end. */
+/** Formats a date without trailing zero parts. */
 function dateText(time: number): string | undefined {
   if (Math.abs(time) > 8.64e15) return undefined
-  const iso = new Date(Math.round(time)).toISOString().replace('T', ' ').slice(0, -1)
-  return iso
+  const text = new Date(Math.round(time)).toISOString().replace('T', ' ').slice(0, -1)
+  return text
     .replace(/\.?0+$/, (zeros) => (zeros.startsWith('.') ? '' : zeros))
     .replace(/( 00:00:00|:00)$/, '')
 }
 
-/** The values of an array of which its type is found. */
+/** Number of sampled values for type detection. */
 const SAMPLE_VALUES = 1000
 
-/** The type that plotly.js 2.35 gives to an axis with these values: of different ones, whatever their types. */
+/** Detects the axis type of values, counting distinct ones, as plotly.js 2.35 does. */
 function typeOf(values: readonly unknown[]): AxisType {
   const step = Math.max(1, (values.length - 1) / SAMPLE_VALUES)
   let [dates, numeric, numbers, labels] = [0, 0, 0, 0]

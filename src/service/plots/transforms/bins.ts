@@ -1,20 +1,21 @@
-// Histograms are counted here: a page gets bars, not a million values. See docs/api.md#own-transforms.
+/** Counts histograms, so that pages load bars instead of all values. See docs/api.md#own-transforms. */
 import { stepAbove } from '../../../charts/figure/steps.ts'
 import { type Attributes, isObject, MISSING, rowsByKey, type Transform } from './attributes.ts'
 import { instant } from './axes.ts'
 import { endOf, startOf } from './per.ts'
 import { endsOf } from './spreads.ts'
 
-/** Bars of a histogram, about at most. */
+/** Approximate bounds of the number of bars. */
 const MAX_BINS = 30
 const MIN_BINS = 5
-/** The part of a bin that its bar has. */
+/** Width of a bar, as a fraction of its bin. */
 const BAR_SHARE = 0.97
-/** Periods of dates, the shortest first, and bars of them at most. */
+/** Periods of dates, the shortest first. */
 const UNITS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year']
+/** Approximate maximum number of bars of periods. */
 const MAX_PERIODS = 50
 
-/** Where bins begin: at `from`, and at each `step` from there; of logarithms if `isLog`; or a period of dates. */
+/** Bins begin at `from` and at each `step` (of logarithms if `isLog`), or they are periods (`unit`). */
 interface Bins {
   from: number
   step: number
@@ -23,18 +24,18 @@ interface Bins {
   unit?: string
 }
 
-/** Chooses the bins of all histograms of a figure together: those of its series begin at the same places. */
+/** Chooses the same bins for all histograms of a figure, so that series are comparable. */
 export function planBins(traces: readonly Attributes[], layout: unknown): void {
-  const own = traces.filter((trace) => binsIn(trace) !== undefined && Array.isArray(trace.x))
+  const histograms = traces.filter((trace) => binsIn(trace) !== undefined && Array.isArray(trace.x))
   const axis: Attributes = isObject(layout) && isObject(layout.xaxis) ? layout.xaxis : {}
-  const values = own.flatMap(({ x }) => x as unknown[])
+  const values = histograms.flatMap(({ x }) => x as unknown[])
   const bins =
-    own.length === 0
+    histograms.length === 0
       ? undefined
       : axis.type === 'date'
         ? binsOfDates(values)
         : binsOf(values, axis.type === 'log')
-  for (const trace of own) binsIn(trace)!.bins = bins
+  for (const trace of histograms) binsIn(trace)!.bins = bins
 }
 
 function binsIn({ transforms }: Attributes): Transform | undefined {
@@ -43,45 +44,47 @@ function binsIn({ transforms }: Attributes): Transform | undefined {
     .find(({ type, enabled }) => type === 'bins' && enabled !== false)
 }
 
+/** Chooses bins for numbers; undefined for labels. */
 function binsOf(values: readonly unknown[], isLog: boolean): Bins | undefined {
   if (values.some((value) => typeof value === 'string' || typeof value === 'boolean')) return undefined
-  const given = values.filter((value): value is number => typeof value === 'number' && (!isLog || value > 0))
-  // Without a number that the axis can show, there is no bar.
-  if (given.length === 0) return isLog ? { from: 0, step: 1, isLog, isWhole: false } : undefined
-  const numbers = isLog ? given.map(Math.log10) : given
-  const [least, most] = endsOf(numbers)
+  const shown = values.filter((value): value is number => typeof value === 'number' && (!isLog || value > 0))
+  // Without a number above zero, a logarithmic axis has no bars.
+  if (shown.length === 0) return isLog ? { from: 0, step: 1, isLog, isWhole: false } : undefined
+  const numbers = isLog ? shown.map(Math.log10) : shown
+  const [min, max] = endsOf(numbers)
   const count = Math.min(MAX_BINS, Math.max(MIN_BINS, Math.ceil(2 * Math.cbrt(numbers.length))))
   const isWhole = !isLog && numbers.every(Number.isInteger)
-  const wanted = (most - least) / count || Math.abs(most) / 10 || 1
-  const step = isLog ? wanted : Math.max(stepAbove(wanted), isWhole ? 1 : 0)
-  // A bar for each whole number stands at it.
+  const idealStep = (max - min) / count || Math.abs(max) / 10 || 1
+  const step = isLog ? idealStep : Math.max(stepAbove(idealStep), isWhole ? 1 : 0)
+  // With one bar per integer, center the bars on the integers.
   const shift = isWhole && step === 1 ? 0.5 : 0
-  return { from: isLog ? least : Math.floor(least / step) * step - shift, step, isLog, isWhole }
+  return { from: isLog ? min : Math.floor(min / step) * step - shift, step, isLog, isWhole }
 }
 
+/** Chooses the shortest period with at most about `MAX_PERIOD_BARS` bars; undefined without dates. */
 function binsOfDates(values: readonly unknown[]): Bins | undefined {
   const times = values.flatMap((value) => (typeof value === 'string' ? (instant(value) ?? []) : []))
   if (times.length === 0) return undefined
-  const [least, most] = endsOf(times)
-  const unit = UNITS.find((one) => {
-    const start = startOf(one, least)
-    return (most - start) / (endOf(one, start) - start) <= MAX_PERIODS
+  const [min, max] = endsOf(times)
+  const unit = UNITS.find((period) => {
+    const start = startOf(period, min)
+    return (max - start) / (endOf(period, start) - start) <= MAX_PERIODS
   })
   return { from: 0, step: 0, isLog: false, isWhole: false, unit: unit ?? 'year' }
 }
 
-/** Makes bars of a histogram: their places, how many values each has, and what it counts in `customdata`. */
+/** Converts a histogram to bars: positions in `x`, counts in `y`, ranges as text in `customdata`. */
 export function bins(trace: Attributes, transform: Transform): void {
   if (!Array.isArray(trace.x)) return
-  const { bins: chosen }: { bins?: Bins } = transform
+  const { bins: plan }: { bins?: Bins } = transform
   const values: unknown[] = trace.x
-  if (!chosen) countLabels(trace, values)
-  else if (chosen.unit === undefined) countNumbers(trace, values, chosen)
-  else countDates(trace, values, chosen.unit)
-  const below = chosen?.isLog ? values.filter((value) => typeof value === 'number' && value <= 0).length : 0
+  if (!plan) countLabels(trace, values)
+  else if (plan.unit === undefined) countNumbers(trace, values, plan)
+  else countDates(trace, values, plan.unit)
+  const below = plan?.isLog ? values.filter((value) => typeof value === 'number' && value <= 0).length : 0
   if (below > 0) transform.unseen = [below, 'value', 'not above zero']
   trace.type = 'bar'
-  trace.hovertemplate ??= chosen ? '%{customdata}: %{y}' : undefined
+  trace.hovertemplate ??= plan ? '%{customdata}: %{y}' : undefined
 }
 
 function countLabels(trace: Attributes, values: readonly unknown[]): void {
@@ -98,27 +101,27 @@ function countNumbers(
   const counts = new Map<number, number>()
   for (const value of values) {
     if (typeof value !== 'number' || !Number.isFinite(value) || (isLog && value <= 0)) continue
-    // Rounding errors of a step such as 0.1 move no value to the bin before its own.
+    // The small term compensates rounding errors of steps such as 0.1.
     const k = Math.floor(((isLog ? Math.log10(value) : value) - from) / step + 1e-9)
     counts.set(k, (counts.get(k) ?? 0) + 1)
   }
   const [first, last] = endsOf([...counts.keys()])
   const bars = Array.from({ length: counts.size === 0 ? 0 : last - first + 1 }, (_, n) => first + n)
   const edge = (k: number): number => {
-    const at = from + k * step
-    return Number((isLog ? 10 ** at : at).toPrecision(12))
+    const position = from + k * step
+    return Number((isLog ? 10 ** position : position).toPrecision(12))
   }
-  const isOne = isWhole && step === 1
+  const isInteger = isWhole && step === 1
   trace.x = bars.map((k) => {
     const middle = from + (k + 0.5) * step
     return Number((isLog ? 10 ** middle : middle).toPrecision(12))
   })
   trace.y = bars.map((k) => counts.get(k) ?? 0)
-  // On a logarithmic axis, the middle of a bar is not that of its ends.
+  // On a logarithmic axis, the center of a bar is not the mean of its edges.
   trace.width = isLog ? bars.map((k) => (edge(k + 1) - edge(k)) * BAR_SHARE) : step * BAR_SHARE
   if (isLog) Object.assign(trace, { x: bars.map(edge), offset: 0 })
   trace.customdata = bars.map((k) =>
-    isOne ? String(edge(k) + 0.5) : `${edge(k)} to ${isWhole ? edge(k + 1) - 1 : edge(k + 1)}`,
+    isInteger ? String(edge(k) + 0.5) : `${edge(k)} to ${isWhole ? edge(k + 1) - 1 : edge(k + 1)}`,
   )
 }
 

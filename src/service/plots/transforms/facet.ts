@@ -1,11 +1,12 @@
+/** Arranges groups of traces as small charts with shared axes. */
 import { BAND, MARK } from '../../../charts/compile/marks.ts'
 import { COLORS } from '../../../charts/figure/colors.ts'
 import { escapedMarkup } from '../../../contract/markup.ts'
 import { type Attributes, isObject } from './attributes.ts'
 
-/** Small charts of one figure. */
+/** Maximum number of small charts in one figure. */
 export const MAX_FACETS = 36
-/** The part of a cell that is not its plot: room for the title and the ticks. */
+/** Gaps between small charts for titles and ticks, as fractions of the figure. */
 const GAP_ACROSS = 0.06
 const GAP_DOWN = 0.14
 /** Height of a row of small charts, in pixels. */
@@ -16,8 +17,8 @@ const PLOTLY_COLORS = '#1f77b4 #ff7f0e #2ca02c #d62728 #9467bd #8c564b #e377c2 #
 )
 
 /**
- * Puts the traces of each facet into a chart of its own, with the same scales. Series of one name have one color and one
- * entry of the legend. The facet of a trace is in `facets`; traces without one stay as they are.
+ * Puts the traces of each facet into a small chart, all with the same scales. Series with the same name share
+ * a color and a legend entry. `facets` maps traces to their facet; others are unchanged.
  */
 export function faceted(
   figure: Attributes,
@@ -26,9 +27,10 @@ export function faceted(
 ): Attributes {
   const { names, rows, columns } = chartsOf(facets)
   const layout: Attributes = isObject(figure.layout) ? figure.layout : {}
-  const across = columns?.length ?? (names.length <= 3 ? names.length : Math.ceil(Math.sqrt(names.length)))
-  const down = Math.ceil(names.length / across)
-  const isOurs = isThemed(layout)
+  const columnCount =
+    columns?.length ?? (names.length <= 3 ? names.length : Math.ceil(Math.sqrt(names.length)))
+  const rowCount = Math.ceil(names.length / columnCount)
+  const hasGridlineTheme = isThemed(layout)
   const colors = colorsOf(layout)
   const series: string[] = []
   for (const trace of traces) {
@@ -48,11 +50,11 @@ export function faceted(
   }
   const axes: Attributes = {}
   const titles = names.map((text, k) => {
-    const [column, row] = [k % across, Math.floor(k / across)]
-    const x = domain(column, across, GAP_ACROSS)
-    const y = domain(down - 1 - row, down, GAP_DOWN)
+    const [column, row] = [k % columnCount, Math.floor(k / columnCount)]
+    const x = domain(column, columnCount, GAP_ACROSS)
+    const y = domain(rowCount - 1 - row, rowCount, GAP_DOWN)
     const suffix = k === 0 ? '' : String(k + 1)
-    const isLowest = k + across >= names.length
+    const isLowest = k + columnCount >= names.length
     axes[`xaxis${suffix}`] = axisOf(layout.xaxis, x, `y${suffix}`, k > 0 && 'x', isLowest)
     axes[`yaxis${suffix}`] = axisOf(layout.yaxis, y, `x${suffix}`, k > 0 && 'y', column === 0)
     return {
@@ -68,8 +70,8 @@ export function faceted(
       font: { size: 13 },
     }
   })
-  const given: unknown[] = Array.isArray(layout.annotations) ? layout.annotations : []
-  const height = layout.height ?? (down > 2 ? down * ROW_PIXELS + 150 : undefined)
+  const annotations: unknown[] = Array.isArray(layout.annotations) ? layout.annotations : []
+  const height = layout.height ?? (rowCount > 2 ? rowCount * ROW_PIXELS + 150 : undefined)
   return {
     ...figure,
     layout: {
@@ -77,8 +79,8 @@ export function faceted(
       ...axes,
       ...(height !== undefined && { height }),
       ...(Array.isArray(layout.shapes) && { shapes: repeated(layout.shapes, names.length) }),
-      // Our theme places the legend itself.
-      ...(!isOurs && {
+      // Gridline's theme places the legend itself.
+      ...(!hasGridlineTheme && {
         legend: {
           orientation: 'h',
           x: 0,
@@ -89,70 +91,77 @@ export function faceted(
       }),
       showlegend: series.some((name) => name !== ''),
       ...(columns !== undefined && { meta: { ...layout.meta, facets: { rows, columns } } }),
-      annotations: [...given, ...titles],
+      annotations: [...annotations, ...titles],
     },
   }
 }
 
-/** The title of a small chart: its column, and its row. */
+/** Returns the title of a small chart: `column, row`. */
 function titleOf(facet: readonly string[]): string {
   return [...facet].reverse().join(', ')
 }
 
 interface Charts {
-  /** The titles of small charts, in order. Of rows and columns there is one for each pair. */
+  /** Titles of the small charts, in order. With rows and columns, one per pair. */
   names: string[]
   rows?: string[]
   columns?: string[]
 }
 
+/** Lists the small charts of one or two levels of facets. */
 function chartsOf(facets: ReadonlyMap<unknown, readonly string[]>): Charts {
-  const given = [...facets.values()]
-  if (given.every(({ length }) => length === 1)) return { names: [...new Set(given.map(titleOf))] }
-  const [rows, columns] = [0, 1].map((level) => [...new Set(given.map((names) => names[level]))])
+  const all = [...facets.values()]
+  if (all.every(({ length }) => length === 1)) return { names: [...new Set(all.map(titleOf))] }
+  const [rows, columns] = [0, 1].map((level) => [...new Set(all.map((names) => names[level]))])
   return { names: rows.flatMap((row) => columns.map((column) => titleOf([row, column]))), rows, columns }
 }
 
-/** How many small charts there are. */
+/** Returns the number of small charts. */
 export function countOf(facets: ReadonlyMap<unknown, readonly string[]>): number {
   return chartsOf(facets).names.length
 }
 
-/** Marks and bands, in each of the small charts; their labels in the first one alone, where there is room for one. */
+/** Repeats reference lines and bands in each small chart. Only the first has room for their labels. */
 function repeated(shapes: readonly unknown[], count: number): unknown[] {
   return shapes.flatMap((shape) => {
     if (!isObject(shape) || (shape.name !== MARK && shape.name !== BAND)) return [shape]
     return Array.from({ length: count }, (_, k) => {
       const suffix = k === 0 ? '' : String(k + 1)
-      const place = (axis: 'x' | 'y'): string =>
+      const axisRef = (axis: 'x' | 'y'): string =>
         shape[`${axis}ref`] === 'paper' ? `${axis}${suffix} domain` : `${axis}${suffix}`
       const { label, ...rest } = shape
-      return { ...rest, xref: place('x'), yref: place('y'), ...(k === 0 && label !== undefined && { label }) }
+      return {
+        ...rest,
+        xref: axisRef('x'),
+        yref: axisRef('y'),
+        ...(k === 0 && label !== undefined && { label }),
+      }
     })
   })
 }
 
-/** The colors of traces, in order. */
+/** Returns the colorway of the figure, its theme, or plotly.js. */
 export function colorsOf(layout: Attributes): string[] {
-  const own: unknown = layout.colorway ?? layout.template?.layout?.colorway
-  return Array.isArray(own) && own.length > 0 ? own : isThemed(layout) ? COLORS : PLOTLY_COLORS
+  const colorway: unknown = layout.colorway ?? layout.template?.layout?.colorway
+  return Array.isArray(colorway) && colorway.length > 0 ? colorway : isThemed(layout) ? COLORS : PLOTLY_COLORS
 }
 
 function isThemed({ meta }: Attributes): boolean {
   return isObject(meta) && typeof meta.theme === 'string'
 }
 
+/** Creates an axis of a small chart from the axis of the figure. */
 function axisOf(
-  given: unknown,
-  place: [number, number],
+  original: unknown,
+  domainRange: [number, number],
   anchor: string,
   matches: string | false,
   isTitled: boolean,
 ): Attributes {
-  const { title, ...rest }: Attributes = isObject(given) ? given : {}
+  const { title, ...rest }: Attributes = isObject(original) ? original : {}
   return {
     ...rest,
-    domain: place,
+    domain: domainRange,
     nticks: 4,
     anchor,
     ...(matches && { matches }),
@@ -160,10 +169,10 @@ function axisOf(
   }
 }
 
-/** The part of the paper of one of `count` places, with gaps between them. */
-function domain(place: number, count: number, gap: number): [number, number] {
+/** Returns the domain of one of `count` cells, with gaps between them. */
+function domain(index: number, count: number, gap: number): [number, number] {
   const size = (1 - gap * (count - 1)) / count
-  const from = place * (size + gap)
+  const from = index * (size + gap)
   return [round(from), round(from + size)]
 }
 

@@ -1,3 +1,4 @@
+/** Transform `groupby`: splits a trace by group. */
 import { NO_LABEL } from '../../../charts/figure/names.ts'
 import {
   type Attributes,
@@ -11,21 +12,21 @@ import {
   valueAt,
 } from './attributes.ts'
 
-/** Groups that begin with a number: `2024`, `50,000 to 74,999`. */
+/** Matches groups that begin with a number: `2024`, `50,000 to 74,999`. */
 const NUMBERED = /^\s*-?\d/
 
 const OTHER_COLOR = '#a0a0a0'
 
-/** Looks of the groups of `style`, in order. */
+/** Symbols and dashes of groups with `style`, in order. */
 const SYMBOLS = ['circle', 'diamond', 'square', 'cross', 'triangle-up', 'x']
 const DASHES = ['solid', 'dash', 'dot', 'dashdot', 'longdash', 'longdashdot']
 
-/** The groups that have looks, in order: those of all series. */
+/** Lists the groups of all series, in order, to assign symbols or dashes. */
 function stylesOf({ groups }: Transform): string[] {
   return Array.isArray(groups) ? [...rowsByKey(groups).keys()] : []
 }
 
-/** Gives the parts of a trace the symbols or dashes of their groups. */
+/** Sets the symbols or dashes of the parts of a trace. */
 function style(
   parts: readonly Attributes[],
   trace: Attributes,
@@ -33,70 +34,74 @@ function style(
   order: readonly string[],
 ): void {
   for (const part of parts) {
-    const place = order.indexOf(keyOf(part.meta?.group))
-    if (kind === 'symbol') part.marker = { symbol: SYMBOLS[place % SYMBOLS.length], ...part.marker }
-    if (kind === 'dash') part.line = { dash: DASHES[place % DASHES.length], ...part.line }
-    // Series that differ in their symbols or dashes alone have one color.
+    const index = order.indexOf(keyOf(part.meta?.group))
+    if (kind === 'symbol') part.marker = { symbol: SYMBOLS[index % SYMBOLS.length], ...part.marker }
+    if (kind === 'dash') part.line = { dash: DASHES[index % DASHES.length], ...part.line }
+    // Series that differ only in symbol or dash share a color.
     if (hue !== undefined) part.meta = { hue: trace.name ?? '' }
     else delete part.meta
   }
 }
 
-/** Whether a trace has been divided into series before this transform. */
+/** Returns whether an earlier transform splits the trace into series. */
 function hasOtherGroups({ transforms }: Attributes, path: string): boolean {
-  const at = Number(path.split('.')[1])
+  const position = Number(path.split('.')[1])
   return (transforms as Transform[]).some(
-    (one, k) => k < at && one?.type === 'groupby' && one.facet !== true && one.animate !== true,
+    (transform, k) =>
+      k < position && transform?.type === 'groupby' && transform.facet !== true && transform.animate !== true,
   )
 }
 
 /**
- * A trace for each group of its points, in the order of their first points. `index` and `count`: of the traces. Adds the
- * traces of small charts to `facets`, and those of an animation to `frames`.
+ * Splits a trace by its groups, in order of appearance. `index`: position of the trace; `count`: number of
+ * traces. Adds the parts to `facets` and `frames`.
  */
 export function expand(
-  given: Attributes,
+  original: Attributes,
   index: number,
   count: number,
   facets: Map<Attributes, string[]> = new Map(),
   frames: Map<unknown, string> = new Map(),
 ): Attributes[] {
-  let traces = [copied(given)]
-  for (const k of (given.transforms as unknown[]).keys())
+  let traces = [copied(original)]
+  for (const k of (original.transforms as unknown[]).keys())
     traces = traces.flatMap((trace) => {
       const transform: unknown = trace.transforms[k]
       if (!isObject(transform) || transform.type !== 'groupby' || transform.enabled === false) return [trace]
       const parts = grouped(trace, transform, `transforms.${k}.groups`, index, count)
-      if (transform.style !== undefined) style(parts, trace, transform, stylesOf(given.transforms[k]))
-      // The parts of a facet are in it too.
+      if (transform.style !== undefined) style(parts, trace, transform, stylesOf(original.transforms[k]))
+      // The parts of a trace stay in its facet and frame.
       const [facet, frame] = [facets.get(trace), frames.get(trace)]
       facets.delete(trace)
       frames.delete(trace)
       for (const part of parts) {
         if (transform.facet === true) {
           facets.set(part, [...(facet ?? []), part.name])
-          // The name of a small chart is its title: in it, series have their own.
+          // The facet is named in the title of its chart, so the series keeps the name of the trace.
           part.name = count > 1 ? trace.name : ''
         } else if (facet !== undefined) facets.set(part, facet)
         const isEmpty = part === trace
         if (transform.animate === true && !isEmpty) frames.set(part, part.name)
         else if (frame !== undefined) frames.set(part, frame)
-        // Series of several frames are the same one.
+        // A series has the same name in all frames.
         if (transform.animate === true && !isEmpty) part.name = trace.name
       }
       return parts
     })
-  if (traces.length > 1 && given.uid !== undefined)
-    for (const [k, trace] of traces.entries()) trace.uid = `${keyOf(given.uid)}${k}`
+  if (traces.length > 1 && original.uid !== undefined)
+    for (const [k, trace] of traces.entries()) trace.uid = `${keyOf(original.uid)}${k}`
   return traces
 }
 
-/** The most traces that the groups of a trace can give: there is one for each combination that occurs. */
+/** Counts the combinations of groups that occur: the maximum number of traces after splitting. */
 export function groupsOf(trace: Attributes): number {
   const combinations = new Set<string>()
-  const lists = (trace.transforms as unknown[]).flatMap((one) =>
-    isObject(one) && one.type === 'groupby' && one.enabled !== false && Array.isArray(one.groups)
-      ? [one.groups as unknown[]]
+  const lists = (trace.transforms as unknown[]).flatMap((transform) =>
+    isObject(transform) &&
+    transform.type === 'groupby' &&
+    transform.enabled !== false &&
+    Array.isArray(transform.groups)
+      ? [transform.groups as unknown[]]
       : [],
   )
   const rows = Math.max(0, ...lists.map(({ length }) => length))
@@ -104,6 +109,7 @@ export function groupsOf(trace: Attributes): number {
   return combinations.size
 }
 
+/** Splits a trace by the groups at `path`. */
 function grouped(
   trace: Attributes,
   {
@@ -114,7 +120,7 @@ function grouped(
     top,
     facet,
     animate,
-    style: styled,
+    style: styleKind,
     hue,
     drop,
     order,
@@ -127,31 +133,31 @@ function grouped(
   const groups = valueAt(trace, path)
   if (!Array.isArray(groups) || groups.length === 0) return [trace]
   const isNamed = count > 1 || (hue !== undefined && hasOtherGroups(trace, path))
-  const usual = facet === true || animate === true || !isNamed ? '%{group}' : '%{group} (%{trace})'
-  const format = typeof nameformat === 'string' ? nameformat : usual
+  const defaultFormat = facet === true || animate === true || !isNamed ? '%{group}' : '%{group} (%{trace})'
+  const format = typeof nameformat === 'string' ? nameformat : defaultFormat
   const paths = arraysOf(trace)
-  const isStyled = styled !== undefined
-  const isOurs = top !== undefined || facet === true || animate === true
+  const isStyled = styleKind !== undefined
+  const isExtended = top !== undefined || facet === true || animate === true
   const rows = [...rowsByKey(groups)]
-  // Years, classes and sizes are in their order.
+  // Sort numeric groups, such as years and classes.
   const isOrdered =
-    isOurs && rows.every(([key]) => key === otherGroup || key === NO_LABEL || NUMBERED.test(key))
-  const placeOf = (key: string): number =>
+    isExtended && rows.every(([key]) => key === otherGroup || key === NO_LABEL || NUMBERED.test(key))
+  const numberOf = (key: string): number =>
     key === otherGroup || key === NO_LABEL
       ? Number.POSITIVE_INFINITY
       : Number.parseFloat(key.replace(/(\d),(?=\d{3})/g, '$1'))
-  if (isOrdered) rows.sort(([a], [b]) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1))
+  if (isOrdered) rows.sort(([a], [b]) => numberOf(a) - numberOf(b) || (a < b ? -1 : 1))
   if (Array.isArray(order)) {
-    const at = (key: string): number => (order.includes(key) ? order.indexOf(key) : order.length)
-    rows.sort(([a], [b]) => at(a) - at(b))
+    const orderOf = (key: string): number => (order.includes(key) ? order.indexOf(key) : order.length)
+    rows.sort(([a], [b]) => orderOf(a) - orderOf(b))
   }
-  // What stands for all other groups is last.
+  // The group of all others is last.
   rows.sort(([a], [b]) => Number(a === otherGroup) - Number(b === otherGroup))
   const isLeftOut = (key: string): boolean =>
     key === otherGroup && (drop === true || trace.meta?.isBand === true)
   return rows
     .filter(([key]) => !isLeftOut(key))
-    .map(([key, own]) => {
+    .map(([key, keyRows]) => {
       const style = styleOf(styles, key)
       const name = isObject(style) ? style.name : undefined
       const part = merged(copied(trace), isObject(style) ? style : {})
@@ -159,21 +165,21 @@ function grouped(
         typeof name === 'string'
           ? name
           : format
-              .replaceAll('%{group}', textOf(groups[own[0]]))
+              .replaceAll('%{group}', textOf(groups[keyRows[0]]))
               .replaceAll('%{trace}', textOf(trace.name ?? `trace ${index}`))
-      // Rows without a value are a series that can be named.
-      if (isOurs && String(part.name).trim() === '') part.name = NO_LABEL
-      takeRows(trace, own, part, paths)
+      // Name the group of rows without a value.
+      if (isExtended && String(part.name).trim() === '') part.name = NO_LABEL
+      takeRows(trace, keyRows, part, paths)
       if (isStyled) part.meta = { group: key }
-      // The first of two sides is on the other side of zero; both have their values for the pointer.
+      // Draw the first of two sides below zero; both show their values on hover.
       if (sides === true) part.transforms.push({ type: key === rows[0][0] ? 'negate' : 'amounts' })
       if (key === otherGroup) {
-        // What stands for many has no color of its own.
+        // The group of all others is gray.
         part.line = { color: OTHER_COLOR, ...(isObject(part.line) ? part.line : {}) }
         part.marker = { color: OTHER_COLOR, ...(isObject(part.marker) ? part.marker : {}) }
       }
       if (key === otherGroup && typeof other === 'string') {
-        // Points of many groups at the same x are one point.
+        // Combine the points of its groups at the same x.
         part.name = `${part.name}, ${other === 'avg' ? 'mean' : other}`
         part.transforms.push({
           type: 'aggregate',
@@ -185,12 +191,13 @@ function grouped(
     })
 }
 
-/** The attributes that one group has. */
+/** Returns the style of a group; undefined if it has none. */
 function styleOf(styles: unknown, key: string): unknown {
   const list = Array.isArray(styles) ? styles.filter(isObject) : []
   return list.findLast((style) => keyOf(style.target) === key)?.value
 }
 
+/** Merges a style into a trace, in place. */
 function merged(trace: Attributes, style: Attributes): Attributes {
   for (const [name, value] of Object.entries(style)) {
     if (name === '__proto__') continue

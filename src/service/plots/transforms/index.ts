@@ -1,3 +1,4 @@
+/** Evaluates `transforms` of traces as plotly.js 2.35 did. See docs/api.md#transforms. */
 import { NO_LABEL } from '../../../charts/figure/names.ts'
 import { pluralOf, spoken } from '../../../charts/spec/words.ts'
 import { missingIn } from '../../../charts/unseen.ts'
@@ -33,12 +34,7 @@ import { tree } from './tree.ts'
 import { PALE_OPACITY, trendOf } from './trend.ts'
 import { zone } from './zone.ts'
 
-/**
- * Evaluates `transforms` of traces as plotly.js 2.35 does, which was the last version to have them, so that figures with
- * them are drawn by later ones. See docs/api.md#transforms.
- */
-
-/** Transforms that change the arrays of a trace, in the order in which they are listed. */
+/** Transforms that change the arrays of a trace. Applied after grouping, in the order of the trace. */
 const changes: Readonly<Record<string, (trace: Attributes, transform: Transform, axes: Axes) => void>> = {
   filter,
   sort,
@@ -61,7 +57,7 @@ const changes: Readonly<Record<string, (trace: Attributes, transform: Transform,
   band,
 }
 
-/** Our own transforms that are evaluated before traces are grouped. */
+/** Transforms that are applied before traces are grouped. plotly.js has none of them. */
 const preparations: Readonly<
   Record<string, (trace: Attributes, transform: Transform) => void | Promise<void>>
 > = {
@@ -74,39 +70,36 @@ const preparations: Readonly<
   groupby: classify,
 }
 
-/** Whether a `groupby` has what plotly.js does not know.*/
-function isOwnGrouping({ top: most, facet, animate, classes }: Transform): boolean {
-  return most !== undefined || facet === true || animate === true || classes !== undefined
+/** Returns whether a `groupby` uses options that plotly.js does not have. */
+function isOwnGrouping({ top: limit, facet, animate, classes }: Transform): boolean {
+  return limit !== undefined || facet === true || animate === true || classes !== undefined
 }
 
-/** Groups of numbers become classes of them, if that is asked for. */
+/** Replaces numeric groups by classes, if the transform has `classes`. */
 function classify(_: Attributes, transform: Transform): void {
-  const { groups, classes } = transform
-  if (typeof classes === 'number' && classes >= 1 && Array.isArray(groups))
-    transform.groups = classed(groups, classes)
+  const { groups, classes: count } = transform
+  if (typeof count === 'number' && count >= 1 && Array.isArray(groups))
+    transform.groups = classed(groups, count)
 }
 
-/** Transforms of one trace. More takes longer than anybody waits for a chart. */
+/** Maximum number of transforms of a trace, to bound the time. */
 const MAX_TRANSFORMS = 20
 
-/** How much a figure may become by its groups. */
+/** Limits of the result of an evaluation. */
 export interface TransformLimits {
   traces: number
-  /** Series of all frames together: each frame has all of them. */
+  /** Maximum number of series times frames. */
   frameTraces: number
-  /** Characters of attributes that all groups, frames and small charts have. */
+  /** Maximum number of characters of attributes that are repeated in groups, frames and small charts. */
   shared: number
 }
 
 const DEFAULT_LIMITS: TransformLimits = { traces: 1000, frameTraces: 10_000, shared: 4 * 1024 * 1024 }
 
-/**
- * The figure with its transforms evaluated. Traces without transforms, and what is not known, stay as they are. Throws
- * `too_large`. Yields to the event loop.
- */
+/** Evaluates the transforms of a figure. Ignores unknown ones. Throws `too_large` and `bad_figure`. */
 export async function transformed(
   figure: { data?: unknown; layout?: unknown },
-  most: TransformLimits = DEFAULT_LIMITS,
+  limits: TransformLimits = DEFAULT_LIMITS,
 ): Promise<object> {
   const { data } = figure
   if (!Array.isArray(data)) return figure
@@ -117,19 +110,19 @@ export async function transformed(
   const notShown = new Set<string>()
   let [total, shared] = [0, 0]
   const ready: unknown[] = []
-  for (const given of data) ready.push(isEvaluable(given) ? await prepared(given) : given)
-  // Rows are counted before they are put together, and all figures of ours say what they do not show.
-  const isOurs =
+  for (const trace of data) ready.push(isEvaluable(trace) ? await prepared(trace) : trace)
+  // Count unseen rows before rows are aggregated. Figures of Gridline list what they do not show.
+  const isGridlineFigure =
     isObject(figure.layout) && isObject(figure.layout.meta) && figure.layout.meta.spec !== undefined
-  if (isOurs)
+  if (isGridlineFigure)
     for (const text of missingIn({ data: ready.filter(isObject), layout: figure.layout as Attributes }))
       notShown.add(text)
-  const counts = new Map<string, [count: number, what: string, why: string]>()
+  const unseenCounts = new Map<string, [count: number, what: string, why: string]>()
   const addUnseen = (transforms: readonly Transform[]): void => {
     for (const { unseen } of transforms) {
       if (!Array.isArray(unseen)) continue
       const [count, what, why] = unseen as [number, string, string]
-      counts.set(why, [count + (counts.get(why)?.[0] ?? 0), what, why])
+      unseenCounts.set(why, [count + (unseenCounts.get(why)?.[0] ?? 0), what, why])
     }
   }
   for (const { transforms } of ready.filter(isEvaluable))
@@ -140,8 +133,8 @@ export async function transformed(
     )
   limitGroups(ready.filter(isEvaluable))
   planBins(ready.filter(isEvaluable), figure.layout)
-  // Bands are parts of their lines.
-  const own = data.filter((trace) => !isObject(trace) || trace.meta?.isBand !== true).length
+  // A band belongs to its line: it is not a separate series.
+  const seriesCount = data.filter((trace) => !isObject(trace) || trace.meta?.isBand !== true).length
   for (const [k, trace] of ready.entries()) {
     if (!isEvaluable(trace)) {
       expanded.push(trace)
@@ -152,61 +145,66 @@ export async function transformed(
       throw tooMany(`a trace has ${count} transforms; at most ${MAX_TRANSFORMS} are evaluated`)
     const groups = groupsOf(trace)
     total += groups
-    if (total > most.traces) throw tooMany(`the figure has ${total} groups; at most ${most.traces} are drawn`)
+    if (total > limits.traces)
+      throw tooMany(`the figure has ${total} groups; at most ${limits.traces} are drawn`)
     shared += groups * lengthWithoutPoints(trace)
-    if (shared > most.shared) throw tooMany('the groups of the figure share too many attributes')
-    for (const part of expand(trace, k, own, facets, frames)) expanded.push(part)
+    if (shared > limits.shared) throw tooMany('the groups of the figure share too many attributes')
+    for (const part of expand(trace, k, seriesCount, facets, frames)) expanded.push(part)
     if (turnIsLong()) await breathe()
   }
-  const charts = countOf(facets)
-  if (charts > MAX_FACETS) throw tooMany(`the figure has more than ${MAX_FACETS} small charts`)
+  const facetCount = countOf(facets)
+  if (facetCount > MAX_FACETS) throw tooMany(`the figure has more than ${MAX_FACETS} small charts`)
   if (new Set(frames.values()).size > MAX_FRAMES)
     throw tooMany(`the figure has more than ${MAX_FRAMES} frames`)
-  if (charts * JSON.stringify(figure.layout ?? null).length > most.shared)
+  if (facetCount * JSON.stringify(figure.layout ?? null).length > limits.shared)
     throw tooMany('the small charts of the figure share too many attributes')
-  const placed = facets.size > 0 ? faceted(figure, expanded.filter(isObject), facets) : figure
-  const axes = new Axes(isObject(placed.layout) ? placed.layout : {}, expanded.filter(isObject), traces)
+  const arranged = facets.size > 0 ? faceted(figure, expanded.filter(isObject), facets) : figure
+  const axes = new Axes(isObject(arranged.layout) ? arranged.layout : {}, expanded.filter(isObject), traces)
   const drawn: unknown[] = []
   for (const [k, trace] of expanded.entries()) {
     if (!isEvaluable(trace)) {
       drawn.push(trace)
       continue
     }
-    if (hasTrend(trace)) color(trace, k, placed.layout)
-    const line = { transforms: trace.transforms }
-    const done = await evaluated(trace, axes)
-    const trend = trendOf({ ...done, ...line })
-    const own = (line.transforms as unknown[]).filter(isObject)
-    addUnseen(own.filter(({ type }) => Object.hasOwn(changes, keyOf(type))))
-    for (const { left, of } of own)
+    if (hasTrend(trace)) color(trace, k, arranged.layout)
+    const original = { transforms: trace.transforms }
+    const evaluatedTrace = await evaluated(trace, axes)
+    const trend = trendOf({ ...evaluatedTrace, ...original })
+    const transforms = (original.transforms as unknown[]).filter(isObject)
+    addUnseen(transforms.filter(({ type }) => Object.hasOwn(changes, keyOf(type))))
+    for (const { left, of } of transforms)
       if (typeof left === 'number' && left > 0)
         notShown.add(moreOf(left, typeof of === 'string' ? spoken(of) : 'value'))
     const frame = frames.get(trace)
-    if (frame !== undefined) for (const one of trend ? [done, trend] : [done]) frames.set(one, frame)
-    if (trend) done.opacity ??= PALE_OPACITY
-    drawn.push(done, ...(trend ? [trend] : []))
+    if (frame !== undefined)
+      for (const part of trend ? [evaluatedTrace, trend] : [evaluatedTrace]) frames.set(part, frame)
+    if (trend) evaluatedTrace.opacity ??= PALE_OPACITY
+    drawn.push(evaluatedTrace, ...(trend ? [trend] : []))
   }
-  for (const [count, what, why] of counts.values()) notShown.add(`${counted(count, what)} ${why}`.trim())
+  for (const [count, what, why] of unseenCounts.values())
+    notShown.add(`${counted(count, what)} ${why}`.trim())
   if (frames.size > 0) {
     const series = new Set(
       drawn.filter((trace) => frames.has(trace)).map((trace) => seriesOf(trace as Attributes)),
     )
-    const all = series.size * new Set(frames.values()).size
-    if (all > most.frameTraces)
-      throw tooMany(`the figure has ${all} series in its frames; at most ${most.frameTraces} are drawn`)
-    if ((shared / total) * all > most.shared)
+    const frameSeries = series.size * new Set(frames.values()).size
+    if (frameSeries > limits.frameTraces)
+      throw tooMany(
+        `the figure has ${frameSeries} series in its frames; at most ${limits.frameTraces} are drawn`,
+      )
+    if ((shared / total) * frameSeries > limits.shared)
       throw tooMany('the frames of the figure share too many attributes')
-    return animated(withUnseen(placed, notShown, isOurs), drawn, frames)
+    return animated(withUnseen(arranged, notShown, isGridlineFigure), drawn, frames)
   }
-  return { ...withUnseen(placed, notShown, isOurs), data: drawn }
+  return { ...withUnseen(arranged, notShown, isGridlineFigure), data: drawn }
 }
 
-/** `1 more city`, `2,300 more cities`. */
+/** Formats `1 more city`, `2,300 more cities`. */
 function moreOf(count: number, thing: string): string {
   return `${count.toLocaleString('en')} more ${count === 1 ? thing : pluralOf(thing)}`
 }
 
-/** The figure with what it does not show. */
+/** Adds the list of what a figure does not show to its metadata. */
 function withUnseen(figure: Attributes, notShown: ReadonlySet<string>, isCounted: boolean): Attributes {
   if (notShown.size === 0 && !isCounted) return figure
   const layout: Attributes = isObject(figure.layout) ? figure.layout : {}
@@ -215,12 +213,16 @@ function withUnseen(figure: Attributes, notShown: ReadonlySet<string>, isCounted
 }
 
 function hasTrend(trace: Attributes): boolean {
-  return (trace.transforms as unknown[]).some((one) => isObject(one) && one.type === 'trend')
+  return (trace.transforms as unknown[]).some(
+    (transform) => isObject(transform) && transform.type === 'trend',
+  )
 }
 
-/** Gives a trace the color that it would have among the others, so that its trend has the same. */
+/** Sets the color that a trace has by its index, so that its trend line gets the same. */
 function color(trace: Attributes, index: number, layout: unknown): void {
-  const [line, marker]: Attributes[] = [trace.line, trace.marker].map((one) => (isObject(one) ? one : {}))
+  const [line, marker]: Attributes[] = [trace.line, trace.marker].map((attribute) =>
+    isObject(attribute) ? attribute : {},
+  )
   const colors = colorsOf(isObject(layout) ? layout : {})
   const chosen: unknown = line.color ?? marker.color ?? colors[index % colors.length]
   if (typeof chosen !== 'string') return
@@ -228,22 +230,27 @@ function color(trace: Attributes, index: number, layout: unknown): void {
   trace.marker = { color: chosen, ...marker }
 }
 
-/** The trace after the transforms that come before the groups. */
-async function prepared(given: Attributes): Promise<Attributes> {
-  const transforms = (given.transforms as unknown[]).filter(isObject)
-  const isOurs = (one: Transform): boolean =>
-    one.type === 'groupby' ? isOwnGrouping(one) : Object.hasOwn(preparations, keyOf(one.type))
-  if (!transforms.some(isOurs)) return given
+/** Applies the transforms that precede grouping, to a copy of the trace. Throws `bad_figure`. */
+async function prepared(original: Attributes): Promise<Attributes> {
+  const transforms = (original.transforms as unknown[]).filter(isObject)
+  const isPreparation = (transform: Transform): boolean =>
+    transform.type === 'groupby'
+      ? isOwnGrouping(transform)
+      : Object.hasOwn(preparations, keyOf(transform.type))
+  if (!transforms.some(isPreparation)) return original
   if (transforms.filter(({ type }) => type === 'rows').length > 1)
     throw new Problem('bad_figure', 'a trace has more than one transform of type rows')
-  const trace = copied(given)
+  const trace = copied(original)
   cutToLength(trace)
-  const own = (trace.transforms as unknown[]).filter(isObject).filter(({ enabled }) => enabled !== false)
-  // Rows are chosen first, whatever the order of the list is.
-  const inOrder = [...own.filter(({ type }) => type === 'rows'), ...own.filter(({ type }) => type !== 'rows')]
+  const active = (trace.transforms as unknown[]).filter(isObject).filter(({ enabled }) => enabled !== false)
+  // Rows are selected first, whatever the order of transforms.
+  const inOrder = [
+    ...active.filter(({ type }) => type === 'rows'),
+    ...active.filter(({ type }) => type !== 'rows'),
+  ]
   for (const transform of inOrder) {
     const type = keyOf(transform.type)
-    // Rows without a label are a group that can be named, and not those with the text `null`.
+    // Name the group of rows without a label, so that it differs from the text `null`.
     if (type === 'groupby' && Array.isArray(transform.groups) && isOwnGrouping(transform))
       transform.groups = transform.groups.map((group: unknown) =>
         group === null || group === '' ? NO_LABEL : (group ?? NO_LABEL),
@@ -253,35 +260,37 @@ async function prepared(given: Attributes): Promise<Attributes> {
   return trace
 }
 
-/** Merges the smaller groups of each trace. Traces that are grouped by the same column keep the same groups. */
+/** Merges small groups. Traces that are grouped by the same column keep the same groups. */
 function limitGroups(traces: readonly Attributes[]): void {
   const sizes = new Map<unknown, GroupSizes>()
-  const limited = traces.flatMap((trace) =>
+  const merges = traces.flatMap((trace) =>
     (trace.transforms as unknown[]).filter(isObject).flatMap((transform) => {
       const { type, top: limit, enabled, groups, groupssrc: column = transform } = transform
       if (type !== 'groupby' || limit === undefined || enabled === false || !Array.isArray(groups)) return []
-      const own = sizes.get(column) ?? new Map()
-      sizes.set(column, own)
-      addSizes(own, trace, groups)
-      return [{ transform, groups, sizes: own }]
+      const groupSizes = sizes.get(column) ?? new Map()
+      sizes.set(column, groupSizes)
+      addSizes(groupSizes, trace, groups)
+      return [{ transform, groups, sizes: groupSizes }]
     }),
   )
-  for (const { transform, groups, sizes: own } of limited) {
-    const { groups: merged, other } = topGroups(own, transform, groups)
+  for (const { transform, groups, sizes: groupSizes } of merges) {
+    const { groups: merged, other } = topGroups(groupSizes, transform, groups)
     transform.groups = merged
     transform.otherGroup = other
-    if (transform.drop === true && other !== undefined) transform.left = own.size - countIn(transform)
+    if (transform.drop === true && other !== undefined) transform.left = groupSizes.size - countIn(transform)
   }
 }
 
-/** Groups of a `groupby` with `top` that are not merged. */
+/** Returns the number of groups that a `groupby` with `top` does not merge. */
 function countIn({ top: most }: Transform): number {
   return Math.max(0, Number(most) - 1)
 }
 
-/** Characters of a trace that each of its groups has: the arrays with a value for each point are divided, as are the styles. */
+/** Returns the number of characters that each group of a trace repeats: all but point arrays and styles. */
 function lengthWithoutPoints(trace: Attributes): number {
-  const styles = (trace.transforms as unknown[]).map((one) => (isObject(one) ? one.styles : undefined))
+  const styles = (trace.transforms as unknown[]).map((transform) =>
+    isObject(transform) ? transform.styles : undefined,
+  )
   const divided = new Set([...arraysOf(trace).map((path) => valueAt(trace, path)), ...styles])
   return JSON.stringify(trace, (_, value) => (divided.has(value) ? undefined : value)).length
 }
@@ -294,12 +303,13 @@ function isEvaluable(trace: unknown): trace is Attributes {
   return isObject(trace) && Array.isArray(trace.transforms) && trace.transforms.length > 0
 }
 
+/** Applies one transform. */
 async function changed(trace: Attributes, transform: Transform, axes: Axes): Promise<void> {
   changes[keyOf(transform.type)](trace, transform, axes)
   if (turnIsLong()) await breathe()
 }
 
-/** Points have an x and a y: what is beyond the shorter one is not drawn. */
+/** Cuts the point arrays to the shorter one of x and y, since further points are not drawn. */
 function cutToLength(trace: Attributes): void {
   const { x, y } = trace
   if (!Array.isArray(x) || !Array.isArray(y)) return
@@ -307,13 +317,14 @@ function cutToLength(trace: Attributes): void {
   for (const path of arraysOf(trace)) setAt(trace, path, (valueAt(trace, path) as unknown[]).slice(0, length))
 }
 
+/** Applies the transforms of a trace that follow grouping. */
 async function evaluated(trace: Attributes, axes: Axes): Promise<Attributes> {
   cutToLength(trace)
   axes.number(trace)
   for (const transform of trace.transforms as unknown[])
     if (isObject(transform) && transform.enabled !== false && Object.hasOwn(changes, keyOf(transform.type)))
       await changed(trace, transform, axes)
-  // The arrays are no longer those of the columns.
+  // The arrays no longer equal the columns that they refer to.
   for (const path of arraysOf(trace)) removeAt(trace, `${path}src`)
   const { transforms, ...rest } = trace
   return rest

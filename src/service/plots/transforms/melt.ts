@@ -1,29 +1,27 @@
+/** Transform `melt`: combines several columns into one. */
 import { type Attributes, arraysOf, isObject, setAt, type Transform, valueAt } from './attributes.ts'
 
-/** Whether a trace has several columns in `y`, which `melt` makes one. */
+/** Returns whether a trace has several columns in `y`, which `melt` combines. */
 export function isMelted({ transforms, y }: Attributes): boolean {
   return (
     Array.isArray(y) &&
     y.every(Array.isArray) &&
-    (transforms as unknown[]).some((one) => isObject(one) && one.type === 'melt')
+    (transforms as unknown[]).some((transform) => isObject(transform) && transform.type === 'melt')
   )
 }
 
-/**
- * Makes one list of the columns in `y`: each row is a point for each column, with the name of the column as `x`. Names that are
- * all numbers are numbers.
- */
+/** Combines the columns in `y`: each row yields one point per column, with the column name as `x`. */
 export function melt(trace: Attributes, { names }: Transform): void {
   if (Array.isArray(trace.y) && trace.y.length > 0 && !trace.y.some(Array.isArray)) trace.y = [trace.y]
   if (!isMelted(trace) || !Array.isArray(names)) return
   const columns: unknown[][] = trace.y
   const count = Math.max(0, ...columns.map(({ length }) => length))
-  const isNumbers = names.every((name) => /^\d{1,4}(?:\.\d+)?$/.test(String(name)))
-  const across = columns.map((_, k) => (isNumbers ? Number(names[k]) : String(names[k] ?? '')))
-  for (const path of arraysOf(trace).filter((one) => one !== 'x' && one !== 'y')) {
+  const areNumbers = names.every((name) => /^\d{1,4}(?:\.\d+)?$/.test(String(name)))
+  const columnNames = columns.map((_, k) => (areNumbers ? Number(names[k]) : String(names[k] ?? '')))
+  for (const path of arraysOf(trace).filter((name) => name !== 'x' && name !== 'y')) {
     const list = valueAt(trace, path) as unknown[]
     setAt(trace, path, Array.from({ length: count }, (_, row) => columns.map(() => list[row])).flat())
   }
-  trace.x = Array.from({ length: count }, () => across).flat()
+  trace.x = Array.from({ length: count }, () => columnNames).flat()
   trace.y = Array.from({ length: count }, (_, row) => columns.map((column) => column[row] ?? null)).flat()
 }

@@ -1,13 +1,14 @@
+/** Transform `per`: replaces dates by the start of their period. */
 import { type Attributes, setAt, type Transform, targetOf } from './attributes.ts'
 import { instant } from './axes.ts'
 
 const DAY_MS = 86_400_000
-/** Periods that are shorter than a day, in ms. */
+/** Lengths of periods that are shorter than a day, in ms. */
 const SHORT: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000 }
-/** 1970-01-01 was a Thursday, and weeks begin with Monday. */
+/** Days from Monday to 1970-01-01, a Thursday: weeks begin on Monday. */
 const MONDAY_DAYS = 3
 
-/** The first day of the period of a day, in days since 1970. */
+/** Functions that return the first day of a period, in days since 1970. */
 const starts: Readonly<Record<string, (date: Date) => number>> = {
   day: (date) => Math.floor(date.getTime() / DAY_MS),
   week: (date) => {
@@ -19,27 +20,27 @@ const starts: Readonly<Record<string, (date: Date) => number>> = {
   year: (date) => firstOf(date.getUTCFullYear(), 0),
 }
 
-/** The start of the period of a time, in ms since 1970. */
+/** Returns the start of the period that contains a time, in ms since 1970. */
 export function startOf(unit: string, time: number): number {
   const short = SHORT[unit]
   return short ? Math.floor(time / short) * short : starts[unit](new Date(time)) * DAY_MS
 }
 
-/** The end of a period that begins at a time: the start of the next one. */
+/** Returns the end of a period that begins at `start`: the start of the next one. */
 export function endOf(unit: string, start: number): number {
-  // Longer than any period of the unit before it, and shorter than two.
+  // At least one period and less than two.
   const days = { day: 1, week: 7, month: 32, quarter: 93, year: 367 }[unit]
   return days === undefined ? start + SHORT[unit] : startOf(unit, start + days * DAY_MS)
 }
 
-/** Gives each date the first day of its period, in UTC: points of one period can then be aggregated. */
+/** Replaces each date by the start of its period in UTC, so that points of one period can be aggregated. */
 export function per(trace: Attributes, { target = 'x', unit }: Transform): void {
   const name = typeof unit === 'string' ? unit : ''
   const start = Object.hasOwn(starts, name) ? starts[name] : undefined
   const short = Object.hasOwn(SHORT, name) ? SHORT[name] : undefined
   const values = targetOf(trace, target)
   if (!values || !(start || short) || typeof target !== 'string') return
-  const known = new Map<unknown, string | null>()
+  const cache = new Map<unknown, string | null>()
   const periodOf = (value: unknown): string | null => {
     const time = instant(value)
     if (time === undefined || typeof value === 'number') return null
@@ -47,16 +48,17 @@ export function per(trace: Attributes, { target = 'x', unit }: Transform): void 
     return short ? text.slice(0, 16).replace('T', ' ') : text.slice(0, 10)
   }
   const periods = values.map((value) => {
-    let period = known.get(value)
+    let period = cache.get(value)
     if (period === undefined) {
       period = periodOf(value)
-      known.set(value, period)
+      cache.set(value, period)
     }
     return period
   })
   setAt(trace, target, periods)
 }
 
+/** Returns the first day of a month, in days since 1970. */
 function firstOf(year: number, month: number): number {
   const date = new Date(0)
   date.setUTCFullYear(year, month, 1)

@@ -1,3 +1,4 @@
+/** Transforms `rows`, `order` and `complete`: select and sort rows as queries on grids do. */
 import { Problem } from '../../../contract/errors.ts'
 import { breathe, instantOf, turnIsLong } from '../../../json/index.ts'
 import {
@@ -13,7 +14,7 @@ import { mergeSort } from '../../grids/read/order.ts'
 import { type Attributes, arraysOf, isObject, type Transform, takeRows, targetOf } from './attributes.ts'
 import { isMelted } from './melt.ts'
 
-/** A column that a `rows` transform names. */
+/** A column of a `rows` transform. */
 interface Named {
   name: string
   type: QueryType
@@ -21,28 +22,28 @@ interface Named {
 }
 
 /**
- * Keeps the points of the rows for which `where` is true, in the order of `sort`: see docs/api.md#own-transforms. `names`
- * are the columns that they use, and `values` their values. Throws `bad_figure`.
+ * Keeps the points for which `where` is true, in the order of `sort`. `names` and `values` are the columns
+ * that they use. Throws `bad_figure`. See docs/api.md#own-transforms.
  */
 export async function rows(
   trace: Attributes,
   { where, sort, names, values, types }: Transform,
 ): Promise<void> {
   const columns = columnsOf(names, values, types)
-  let kept = Array.from(
+  let selected = Array.from(
     { length: Math.max(0, ...columns.map((column) => column.values.length)) },
     (_, k) => k,
   )
   try {
     if (typeof where === 'string') {
       const { columns: used, test } = boundWhere(parseWhere(where), columns)
-      const read = used.map((name) => columnNamed(name, columns).values)
-      const passed: number[] = []
-      for (const k of kept) {
-        if (test(read.map((list) => list[k] ?? null))) passed.push(k)
+      const columnValues = used.map((name) => columnNamed(name, columns).values)
+      const passing: number[] = []
+      for (const k of selected) {
+        if (test(columnValues.map((list) => list[k] ?? null))) passing.push(k)
         if ((k & 0xff) === 0 && turnIsLong()) await breathe()
       }
-      kept = passed
+      selected = passing
     }
     if (typeof sort === 'string') {
       const keys = parseSort(sort).map(({ name, descending }) => ({
@@ -51,75 +52,82 @@ export async function rows(
       }))
       const compare = (a: number, b: number): number => {
         for (const { values: list, sign } of keys) {
-          const found = compared(list[a] ?? null, list[b] ?? null, sign)
-          if (found !== 0) return found
+          const result = compared(list[a] ?? null, list[b] ?? null, sign)
+          if (result !== 0) return result
         }
         return a - b
       }
-      kept = [...(await mergeSort(Uint32Array.from(kept), compare))]
+      selected = [...(await mergeSort(Uint32Array.from(selected), compare))]
     }
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     throw new Problem('bad_figure', `the figure cannot be drawn: ${error.message}`, { hint: error.hint })
   }
-  takeAll(trace, kept)
+  takeAll(trace, selected)
 }
 
-/** The rows of all lists of a trace, also of those that are in a list themselves. */
-function takeAll(trace: Attributes, kept: readonly number[]): void {
+/**
+ * Keeps rows of all arrays of a trace, including nested ones: cells of tables, dimensions, melted columns.
+ */
+function takeAll(trace: Attributes, selected: readonly number[]): void {
   wrapColumn(trace)
-  // The cells of a table are a list of columns, and its header has one text for each.
+  // The cells of a table are an array of columns; its header has one text per column and is unchanged.
   const cells: unknown = trace.cells?.values
-  if (isMelted(trace)) takeMelted(trace, kept)
-  else if (trace.type !== 'table') takeRows(trace, kept)
+  if (isMelted(trace)) takeMelted(trace, selected)
+  else if (trace.type !== 'table') takeRows(trace, selected)
   else if (Array.isArray(cells))
-    trace.cells.values = cells.map((column) => (Array.isArray(column) ? kept.map((k) => column[k]) : column))
+    trace.cells.values = cells.map((column) =>
+      Array.isArray(column) ? selected.map((k) => column[k]) : column,
+    )
   if (trace.type === 'parcoords' && Array.isArray(trace.dimensions))
-    trace.dimensions = trace.dimensions.map((one: unknown) =>
-      isObject(one) && Array.isArray(one.values) ? { ...one, values: kept.map((k) => one.values[k]) } : one,
+    trace.dimensions = trace.dimensions.map((dimension: unknown) =>
+      isObject(dimension) && Array.isArray(dimension.values)
+        ? { ...dimension, values: selected.map((k) => dimension.values[k]) }
+        : dimension,
     )
 }
 
-/** The rows of the lists of a trace whose `y` is a list of columns. */
-function takeMelted(trace: Attributes, kept: readonly number[]): void {
+/** Keeps rows of a trace whose `y` is an array of columns. */
+function takeMelted(trace: Attributes, selected: readonly number[]): void {
   const { y } = trace
   takeRows(
     trace,
-    kept,
+    selected,
     trace,
     arraysOf(trace).filter((path) => path !== 'y'),
   )
-  trace.y = y.map((list: unknown) => (Array.isArray(list) ? kept.map((k) => list[k]) : list))
+  trace.y = y.map((list: unknown) => (Array.isArray(list) ? selected.map((k) => list[k]) : list))
 }
 
-/** The only column of a table is a list of columns too. */
+/** Wraps the only column of a table, so that its cells are an array of columns. */
 function wrapColumn({ type, cells }: Attributes): void {
   const values: unknown = cells?.values
   if (type === 'table' && Array.isArray(values) && !values.some(Array.isArray)) cells.values = [values]
 }
 
-/** Keeps the rows of parallel axes that have a number on each: a missing one would be drawn as zero. */
+/** Keeps rows of parallel coordinates with a number on every axis: plotly.js draws missing ones as zero. */
 export function complete(trace: Attributes): void {
   wrapColumn(trace)
   if (trace.type !== 'parcoords' || !Array.isArray(trace.dimensions)) return
-  const lists = trace.dimensions.flatMap((one: unknown) =>
-    isObject(one) && Array.isArray(one.values) ? [one.values] : [],
+  const lists = trace.dimensions.flatMap((dimension: unknown) =>
+    isObject(dimension) && Array.isArray(dimension.values) ? [dimension.values] : [],
   )
   const count = Math.max(0, ...lists.map(({ length }) => length))
-  const whole = Array.from({ length: count }, (_, k) => k).filter((k) =>
+  const completeRows = Array.from({ length: count }, (_, k) => k).filter((k) =>
     lists.every((list) => typeof list[k] === 'number'),
   )
-  if (whole.length < count) takeAll(trace, whole)
+  if (completeRows.length < count) takeAll(trace, completeRows)
 }
 
+/** Reads the columns of a `rows` transform, with declared or detected types. */
 function columnsOf(names: unknown, values: unknown, types: unknown): Named[] {
   if (!Array.isArray(names) || !Array.isArray(values)) return []
-  // One column is a list of values, several are a list of columns.
+  // One column is an array of values; several are an array of columns.
   const lists = names.length === 1 ? [values] : values
   return names.map((name, k) => {
     const list: unknown[] = Array.isArray(lists[k]) ? lists[k] : []
-    const known: unknown = Array.isArray(types) ? types[k] : undefined
-    const type = isQueryType(known) ? known : typeOf(list)
+    const declared: unknown = Array.isArray(types) ? types[k] : undefined
+    const type = isQueryType(declared) ? declared : typeOf(list)
     return { name: String(name), type, values: list.map((value) => scalarOf(value, type)) }
   })
 }
@@ -134,27 +142,28 @@ function isQueryType(type: unknown): type is QueryType {
   return typeof type === 'string' && TYPES.includes(type)
 }
 
-/** The type of values, as the column has it. */
+/** Detects the type of values, as for columns of grids. */
 function typeOf(values: readonly unknown[]): QueryType {
-  let found: QueryType = 'empty'
+  let result: QueryType = 'empty'
   for (const value of values) {
     if (value === null || value === undefined) continue
     const type = typeof value
-    const own: QueryType =
+    const valueType: QueryType =
       type === 'number' || type === 'boolean'
         ? type
         : type !== 'string'
           ? 'json'
-          : found !== 'text' && !Number.isNaN(instantOf(value as string))
+          : result !== 'text' && !Number.isNaN(instantOf(value as string))
             ? 'datetime'
             : 'text'
-    if (found === 'empty' || found === own) found = own
-    else if ((found === 'datetime' || found === 'text') && type === 'string') found = 'text'
+    if (result === 'empty' || result === valueType) result = valueType
+    else if ((result === 'datetime' || result === 'text') && type === 'string') result = 'text'
     else return 'json'
   }
-  return found
+  return result
 }
 
+/** Converts a value for queries: dates to ms since 1970, arrays and objects to `COMPOUND`. */
 function scalarOf(value: unknown, type: QueryType): Scalar {
   if (value === null || value === undefined) return null
   if (typeof value === 'object') return COMPOUND
@@ -162,22 +171,22 @@ function scalarOf(value: unknown, type: QueryType): Scalar {
   return isMoment && typeof value === 'string' ? finite(instantOf(value)) : (value as Scalar)
 }
 
-/** Numbers come before texts, and what is missing last, also in descending order. */
+/** Compares values: numbers before texts; missing values last, also in descending order (`sign` −1). */
 function compared(a: Scalar, b: Scalar, sign: number): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null)
-  const [rank, other] = [rankOf(a), rankOf(b)]
-  if (rank !== other) return sign * (rank - other)
+  const [rank, otherRank] = [rankOf(a), rankOf(b)]
+  if (rank !== otherRank) return sign * (rank - otherRank)
   if (a === COMPOUND || b === COMPOUND || a === b) return 0
   if (typeof a === 'string' && typeof b === 'string') return sign * compareTexts(a, b)
   return a < b ? -sign : sign
 }
 
-/** Puts the points in the order of the values of the target: numbers, dates or texts. */
+/** Sorts the points by the target: numbers, dates or texts. */
 export function order(trace: Attributes, { target = 'x', descending }: Transform): void {
-  const given = targetOf(trace, target)
-  if (!given) return
-  const type = typeOf(given)
-  const values = given.map((value) => scalarOf(value, type))
+  const targetValues = targetOf(trace, target)
+  if (!targetValues) return
+  const type = typeOf(targetValues)
+  const values = targetValues.map((value) => scalarOf(value, type))
   const sign = descending === true ? -1 : 1
   takeRows(
     trace,
@@ -185,7 +194,7 @@ export function order(trace: Attributes, { target = 'x', descending }: Transform
   )
 }
 
-/** Numbers come before booleans, arrays and objects, and texts last, as in sorted grids. */
+/** Returns the rank of a type, as in sorted grids: numbers, booleans, arrays and objects, texts. */
 function rankOf(value: Scalar): number {
   if (typeof value === 'number' || typeof value === 'bigint') return 0
   return typeof value === 'boolean' ? 1 : value === COMPOUND ? 2 : 3
@@ -193,7 +202,7 @@ function rankOf(value: Scalar): number {
 
 const SURROGATES = /[\ud800-\udfff]/
 
-/** In the order of code points. */
+/** Compares texts by code points. */
 function compareTexts(a: string, b: string): number {
   if (SURROGATES.test(a) || SURROGATES.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
   return a < b ? -1 : 1

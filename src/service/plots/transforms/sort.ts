@@ -1,7 +1,8 @@
+/** Transform `sort` of plotly.js. */
 import { type Attributes, type Transform, takeRows, targetOf } from './attributes.ts'
 import type { Axes } from './axes.ts'
 
-/** Puts the points in the order of the target. Equal ones keep their order. */
+/** Sorts the points by the target, stably. */
 export function sort(trace: Attributes, { target = 'x', order }: Transform, axes: Axes): void {
   const values = targetOf(trace, target)
   if (!values) return
@@ -10,11 +11,11 @@ export function sort(trace: Attributes, { target = 'x', order }: Transform, axes
   const numbers = values.map(toNumber)
   const rows = values.map((_, k) => k)
   rows.sort((a, b) => {
-    const [one, other] = [numbers[a], numbers[b]]
-    // What cannot be placed is last.
-    if (one === undefined || other === undefined)
-      return Number(one === undefined) - Number(other === undefined)
-    return isDescending ? other - one : one - other
+    const [left, right] = [numbers[a], numbers[b]]
+    // Values without a position are last.
+    if (left === undefined || right === undefined)
+      return Number(left === undefined) - Number(right === undefined)
+    return isDescending ? right - left : left - right
   })
   takeRows(trace, rows)
 }

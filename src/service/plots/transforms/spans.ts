@@ -1,7 +1,8 @@
+/** Transforms `span`, `negate` and `amounts`: bars between two values, and bars on two sides of zero. */
 import type { Attributes, Transform } from './attributes.ts'
 import { instant } from './axes.ts'
 
-/** Gives bars the length from their `base` to their `y`: numbers, or times in ms. A bar without both ends is a gap. */
+/** Replaces `y` of bars by their length from `base`, in ms for times. A bar without both ends is a gap. */
 export function span(trace: Attributes, transform: Transform): void {
   const { base, y } = trace
   if (!Array.isArray(base) || !Array.isArray(y)) return
@@ -9,7 +10,7 @@ export function span(trace: Attributes, transform: Transform): void {
   trace.y = y.map((end: unknown, k: number) => {
     const [from, to] = [placeOf(base[k]), placeOf(end)]
     if (from === undefined || to === undefined) return null
-    // Numbers can fall; time does not.
+    // Numbers can decrease, times cannot.
     if (to >= from || (typeof end === 'number' && transform.isTime !== true)) return to - from
     backwards++
     return null
@@ -17,22 +18,23 @@ export function span(trace: Attributes, transform: Transform): void {
   if (backwards > 0) transform.unseen = [backwards, 'row', 'with an end before the start']
 }
 
+/** Returns a number, or a time in ms; undefined for other values. */
 function placeOf(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
   return value === null || value === undefined ? undefined : instant(value)
 }
 
-/** Keeps values for the pointer, beside those of the other side. There is no side for a value below zero. */
+/** Copies values to `customdata`, for hover texts. Values below zero become gaps. */
 export function amounts(trace: Attributes, transform: Transform): void {
   if (!Array.isArray(trace.y)) return
-  const isPart = (value: unknown): boolean => typeof value === 'number' && value >= 0
+  const isShown = (value: unknown): boolean => typeof value === 'number' && value >= 0
   const below = trace.y.filter((value: unknown) => typeof value === 'number' && value < 0).length
   if (below > 0) transform.unseen = [below, 'value', 'below zero']
-  trace.y = trace.y.map((value: unknown) => (isPart(value) ? value : null))
+  trace.y = trace.y.map((value: unknown) => (isShown(value) ? value : null))
   trace.customdata = trace.y
 }
 
-/** The same on the other side of zero. The pointer shows values as they are, in `customdata`. */
+/** Negates values. `customdata` keeps the original ones, for hover texts. */
 export function negate(trace: Attributes, transform: Transform): void {
   amounts(trace, transform)
   if (Array.isArray(trace.y))

@@ -1,17 +1,16 @@
-// Own transforms that count values: see docs/api.md#own-transforms.
-
+/** Transforms for distributions, calendars, flows, ranks and bands. See docs/api.md#own-transforms. */
 import { COMPASS, WEEKDAYS } from '../../../charts/figure/names.ts'
 import { stepAbove } from '../../../charts/figure/steps.ts'
 import { spoken } from '../../../charts/spec/words.ts'
 import { type Attributes, keyOf, rowsByKey, setAt, type Transform, takeRows } from './attributes.ts'
 import { instant } from './axes.ts'
 
-/** The numbers of a list, and where they are. */
+/** Returns the finite numbers among values. */
 function numbersOf(values: readonly unknown[]): number[] {
   return values.filter((value): value is number => typeof value === 'number' && Number.isFinite(value))
 }
 
-/** The share of the values that are at most as large as each of them, in percent. */
+/** Converts values to a cumulative distribution: `y` is the percentage of values that are at most `x`. */
 export function cumulate(trace: Attributes): void {
   if (!Array.isArray(trace.x)) return
   const values: unknown[] = trace.x
@@ -20,23 +19,24 @@ export function cumulate(trace: Attributes): void {
     trace,
     rows.sort((a, b) => (values[a] as number) - (values[b] as number)),
   )
-  // Of equal values, each has the share of the last.
+  // Equal values get the percentage of the last one.
   const shares: number[] = []
   let done = 0
-  for (const [, own] of rowsByKey((trace.x as unknown[]).map(keyOf))) {
-    done += own.length
-    for (const k of own) shares[k] = (100 * done) / rows.length
+  for (const [, sameRows] of rowsByKey((trace.x as unknown[]).map(keyOf))) {
+    done += sameRows.length
+    for (const k of sameRows) shares[k] = (100 * done) / rows.length
   }
   setAt(trace, 'y', shares)
 }
 
-/** Points of the curve of a density, and the parts that many values are counted in before. */
+/** Number of points of a density curve. */
 const CURVE_POINTS = 200
+/** Maximum number of kernels. More values are rounded to this many positions. */
 const CURVE_PARTS = 1000
-/** Widths of a kernel from a value at which its curve has points, where values are far apart. */
+/** Distances of extra curve points from a value, in kernel widths, if values are far apart. */
 const STEPS = [-3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3]
 
-/** The density of values: a curve of normal kernels, whose width is by Silverman's rule of thumb. */
+/** Estimates the density of values with normal kernels. Their width follows Silverman's rule of thumb. */
 export function density(trace: Attributes, transform: Transform): void {
   if (!Array.isArray(trace.x)) return
   const values = Float64Array.from(numbersOf(trace.x)).sort()
@@ -52,53 +52,53 @@ export function density(trace: Attributes, transform: Transform): void {
   const quarters = values[Math.floor(0.75 * (count - 1))] - values[Math.floor(0.25 * (count - 1))]
   const width = 0.9 * Math.min(deviation, quarters / 1.34 || deviation) * count ** -0.2
   const [from, to] = [first - 3 * width, last + 3 * width]
-  // Values where they are, or of many, how many are in each part.
-  const part = (to - from) / CURVE_PARTS
+  // Round many values to CURVE_PARTS positions, and count them.
+  const partWidth = (to - from) / CURVE_PARTS
   const counts = new Map<number, number>()
   for (const value of values) {
-    const at = count <= CURVE_PARTS ? value : from + Math.round((value - from) / part) * part
-    counts.set(at, (counts.get(at) ?? 0) + 1)
+    const position = count <= CURVE_PARTS ? value : from + Math.round((value - from) / partWidth) * partWidth
+    counts.set(position, (counts.get(position) ?? 0) + 1)
   }
   const even = Array.from({ length: CURVE_POINTS }, (_, k) => from + ((to - from) * k) / (CURVE_POINTS - 1))
   const isFar = (to - from) / CURVE_POINTS > width
-  const around = isFar ? [...counts.keys()].flatMap((value) => STEPS.map((step) => value + step * width)) : []
-  const points = [...new Set([...even, ...around])].sort((a, b) => a - b)
+  const nearValues = isFar
+    ? [...counts.keys()].flatMap((value) => STEPS.map((step) => value + step * width))
+    : []
+  const points = [...new Set([...even, ...nearValues])].sort((a, b) => a - b)
   trace.x = points
-  trace.y = points.map((at) => {
+  trace.y = points.map((position) => {
     let sum = 0
-    for (const [value, own] of counts) sum += own * Math.exp(-0.5 * ((at - value) / width) ** 2)
+    for (const [value, valueCount] of counts)
+      sum += valueCount * Math.exp(-0.5 * ((position - value) / width) ** 2)
     return sum / (count * width * Math.sqrt(2 * Math.PI))
   })
 }
 
 const DAY_MS = 86_400_000
 
-/**
- * The cells of a calendar: the values `z` of days `x` are at the week of the year, from 0 on, and at
- * `2024 Monday`: their year and day of the week. Weeks begin with Monday.
- */
+/** Arranges days as a calendar: `x` is the week of the year from 0, `y` is `2024 Monday`. */
 export function calendar(trace: Attributes): void {
   const { x } = trace
   if (!Array.isArray(x) || !Array.isArray(trace.z)) return
   const days = x.map((value: unknown) => (typeof value === 'string' ? instant(value) : undefined))
   const rows = [...days.keys()].filter((k) => days[k] !== undefined)
   takeRows(trace, rows)
-  const known = rows.map((k) => Math.floor(days[k]! / DAY_MS))
+  const dayNumbers = rows.map((k) => Math.floor(days[k]! / DAY_MS))
   // 1970-01-01 was a Thursday.
-  const weekday = known.map((day) => (((day + 3) % 7) + 7) % 7)
-  trace.text = known.map((day) => new Date(day * DAY_MS).toISOString().slice(0, 10))
+  const weekday = dayNumbers.map((day) => (((day + 3) % 7) + 7) % 7)
+  trace.text = dayNumbers.map((day) => new Date(day * DAY_MS).toISOString().slice(0, 10))
   const years: number[] = trace.text.map((text: string) => Number.parseInt(text, 10))
   trace.y = years.map((year, k) => `${year} ${WEEKDAYS[weekday[k]]}`)
-  trace.x = known.map((day, k) => {
+  trace.x = dayNumbers.map((day, k) => {
     const first = new Date(0).setUTCFullYear(years[k], 0, 1) / DAY_MS
     return Math.floor((day - first + ((((first + 3) % 7) + 7) % 7)) / 7)
   })
 }
 
-/** Links of a sankey, at most: the largest ones. */
+/** Maximum number of links in a sankey diagram: the largest are kept. */
 const MAX_LINKS = 120
 
-/** Links with names of their ends become links between numbered nodes. Links with the same ends are one. */
+/** Converts links between names to links between numbered nodes. Adds up links with the same ends. */
 export function links(trace: Attributes, transform: Transform): void {
   const { source, target, value } = trace.link ?? {}
   if (!Array.isArray(source) || !Array.isArray(target)) return
@@ -114,35 +114,35 @@ export function links(trace: Attributes, transform: Transform): void {
     const size: unknown = Array.isArray(value) ? value[k] : 1
     if ([from, target[k]].some((end) => end === null || end === undefined || end === '')) continue
     if (typeof size !== 'number' || !(size > 0)) continue
-    // plotly.js draws them out of the frame.
+    // plotly.js draws links from a node to itself outside of the frame.
     if (keyOf(from) === keyOf(target[k])) {
       loops++
       continue
     }
     const [start, end] = [numberOf(from), numberOf(target[k])]
-    const own = sums.get(`${start} ${end}`) ?? { source: start, target: end, value: 0 }
-    own.value += size
-    sums.set(`${start} ${end}`, own)
+    const sum = sums.get(`${start} ${end}`) ?? { source: start, target: end, value: 0 }
+    sum.value += size
+    sums.set(`${start} ${end}`, sum)
   }
   if (loops > 0) transform.unseen = [loops, 'row', 'from a node to itself']
-  const found = [...sums.values()].sort((a, b) => b.value - a.value)
-  const all = found.slice(0, MAX_LINKS)
-  if (found.length > all.length) transform.unseen = [found.length - all.length, 'smaller link', '']
+  const sorted = [...sums.values()].sort((a, b) => b.value - a.value)
+  const largest = sorted.slice(0, MAX_LINKS)
+  if (sorted.length > largest.length) transform.unseen = [sorted.length - largest.length, 'smaller link', '']
   const labels = [...names.keys()]
-  // Where links go in a circle, what begins a link and what ends one are nodes of their own.
-  const shift = hasCircle(all, labels.length) ? labels.length : 0
-  const ends = all.flatMap((one) => [one.source, one.target + shift])
+  // With a cycle, sources and targets are separate nodes.
+  const shift = hasCircle(largest, labels.length) ? labels.length : 0
+  const ends = largest.flatMap((link) => [link.source, link.target + shift])
   const used = [...new Set(ends)]
-  const place = new Map(used.map((node, k) => [node, k]))
+  const position = new Map(used.map((node, k) => [node, k]))
   trace.node = { ...trace.node, label: used.map((node) => labels[node % labels.length]) }
   trace.link = {
-    source: all.map((one) => place.get(one.source)),
-    target: all.map((one) => place.get(one.target + shift)),
-    value: all.map((one) => one.value),
+    source: largest.map((link) => position.get(link.source)),
+    target: largest.map((link) => position.get(link.target + shift)),
+    value: largest.map((link) => link.value),
   }
 }
 
-/** Whether links lead from a node back to it: nodes that nothing leads to are taken away until none is left. */
+/** Returns whether links have a cycle: nodes without incoming links are removed until none is left. */
 function hasCircle(links: readonly { source: number; target: number }[], count: number): boolean {
   const incoming = new Array<number>(count).fill(0)
   const next = new Map<number, number[]>()
@@ -150,16 +150,16 @@ function hasCircle(links: readonly { source: number; target: number }[], count: 
     incoming[target]++
     next.set(source, [...(next.get(source) ?? []), target])
   }
-  const free = [...incoming.keys()].filter((node) => incoming[node] === 0)
-  let taken = 0
-  for (let node = free.pop(); node !== undefined; node = free.pop()) {
-    taken++
-    for (const target of next.get(node) ?? []) if (--incoming[target] === 0) free.push(target)
+  const roots = [...incoming.keys()].filter((node) => incoming[node] === 0)
+  let removed = 0
+  for (let node = roots.pop(); node !== undefined; node = roots.pop()) {
+    removed++
+    for (const target of next.get(node) ?? []) if (--incoming[target] === 0) roots.push(target)
   }
-  return taken < count
+  return removed < count
 }
 
-/** Directions in degrees become points of the compass; labels stay as they are. */
+/** Converts directions in degrees to compass points. Other labels are unchanged. */
 export function sectors(trace: Attributes, transform: Transform): void {
   if (!Array.isArray(trace.theta)) return
   const { theta } = trace
@@ -167,8 +167,9 @@ export function sectors(trace: Attributes, transform: Transform): void {
   const isDirection = (k: number): boolean =>
     isDegrees ? typeof theta[k] === 'number' : (theta[k] ?? '') !== ''
   const rows: number[] = [...theta.keys()].filter(isDirection)
-  const lost = theta.length - rows.length
-  if (lost > 0) transform.unseen = [lost, 'row', `without ${spoken(String(transform.of ?? 'a direction'))}`]
+  const missing = theta.length - rows.length
+  if (missing > 0)
+    transform.unseen = [missing, 'row', `without ${spoken(String(transform.of ?? 'a direction'))}`]
   takeRows(trace, rows)
   const size = 360 / COMPASS.length
   const points = trace.theta.map((value: unknown) =>
@@ -176,44 +177,43 @@ export function sectors(trace: Attributes, transform: Transform): void {
       ? COMPASS[((Math.round(value / size) % 16) + 16) % 16]
       : String(value).trim().toUpperCase(),
   )
-  // Labels that are points of the compass are written as one writes them.
+  // Normalize labels if all are compass points.
   if (isDegrees || points.every((point: string) => COMPASS.includes(point))) trace.theta = points
 }
 
-/** The classes of numbers, at round numbers, in place of the numbers themselves: `10 to 20`. */
+/** Replaces numbers by classes with round bounds: `10 to 20`. */
 export function classed(values: readonly unknown[], count: number): unknown[] {
   const numbers = numbersOf(values)
   if (numbers.length === 0) return [...values]
-  const [least, most] = endsOf(numbers)
-  const step = stepAbove((most - least) / count || 1)
+  const [min, max] = endsOf(numbers)
+  const step = stepAbove((max - min) / count || 1)
   const text = (number: number): string => String(Number(number.toPrecision(12)))
   return values.map((value) => {
     if (typeof value !== 'number' || !Number.isFinite(value)) return value
-    // The largest value belongs to the last class, not to one of its own.
-    const k = Math.min(
-      Math.floor(value / step),
-      Math.max(Math.ceil(most / step) - 1, Math.floor(least / step)),
-    )
+    // The largest value belongs to the last class.
+    const k = Math.min(Math.floor(value / step), Math.max(Math.ceil(max / step) - 1, Math.floor(min / step)))
     return `${text(k * step)} to ${text((k + 1) * step)}`
   })
 }
 
+/** Returns minimum and maximum. */
 export function endsOf(numbers: readonly number[]): [number, number] {
-  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const number of numbers) {
-    if (number < least) least = number
-    if (number > most) most = number
+    if (number < min) min = number
+    if (number > max) max = number
   }
-  return [least, most]
+  return [min, max]
 }
 
-/** Hexagons across. */
+/** Number of hexagons per row. */
 const HEXAGONS = 30
-/** The height of a row of hexagons, as a part of the width of one, in the data of a plot that is wider than high. */
+/** Distance between rows of hexagons, relative to the width of one. */
 const ROW_SHARE = Math.sqrt(3) / 2
+/** Assumed ratio of width to height of a plot. */
 const PLOT_RATIO = 1.8
 
-/** Counts points in hexagons: their middles in `x` and `y`, how many in `marker.color`, and their sizes in `meta`. */
+/** Counts points in hexagons: centers in `x` and `y`, counts in `marker.color`, cell size in `meta`. */
 export function hexagons(trace: Attributes): void {
   const { x, y } = trace
   if (!Array.isArray(x) || !Array.isArray(y)) return
@@ -227,7 +227,7 @@ export function hexagons(trace: Attributes): void {
   const cells = new Map<string, { x: number; y: number; count: number }>()
   for (const k of rows) {
     const [across, up] = [(x[k] - left) / width, (y[k] - bottom) / height]
-    // Every second row is shifted by a half: the nearer one of the two nearest middles.
+    // Odd rows are shifted by half a hexagon. Choose the nearer center of the two nearest rows.
     const middles = [Math.floor(up), Math.floor(up) + 1].map((row) => {
       const shift = row % 2 === 0 ? 0 : 0.5
       const column = Math.round(across - shift) + shift
@@ -239,49 +239,51 @@ export function hexagons(trace: Attributes): void {
     cell.count++
     cells.set(key, cell)
   }
-  const all = [...cells.values()]
-  trace.x = all.map((cell) => cell.x)
-  trace.y = all.map((cell) => cell.y)
-  trace.marker = { ...trace.marker, color: all.map(({ count }) => count) }
+  const occupied = [...cells.values()]
+  trace.x = occupied.map((cell) => cell.x)
+  trace.y = occupied.map((cell) => cell.y)
+  trace.marker = { ...trace.marker, color: occupied.map(({ count }) => count) }
   trace.meta = { cell: [width, height] }
 }
 
-/** Ranks the points of each `x` by their `y`, the largest first. */
+/**
+ * Replaces `y` by its rank among the points with the same `x`: the largest is 1. Keeps `y` in `customdata`.
+ */
 export function rank(trace: Attributes): void {
   const { x, y } = trace
   if (!Array.isArray(x) || !Array.isArray(y)) return
   trace.customdata = y
   const ranks: unknown[] = y.map(() => null)
   for (const [, rows] of rowsByKey(x)) {
-    const known = rows.filter((k) => typeof y[k] === 'number').sort((a, b) => y[b] - y[a] || a - b)
-    for (const [place, k] of known.entries()) {
-      // Equal values have one rank.
-      const before = known[place - 1]
-      ranks[k] = place > 0 && y[before] === y[k] ? ranks[before] : place + 1
+    const ranked = rows.filter((k) => typeof y[k] === 'number').sort((a, b) => y[b] - y[a] || a - b)
+    for (const [position, k] of ranked.entries()) {
+      // Equal values share a rank.
+      const previous = ranked[position - 1]
+      ranks[k] = position > 0 && y[previous] === y[k] ? ranks[previous] : position + 1
     }
   }
   trace.y = ranks
 }
 
-/** The outline of a band: along its upper values `y`, and back along its lower values `customdata`, for each part without gaps. */
+/** Outlines each part of a band: along its upper values `y`, back along its lower values `customdata`. */
 export function band(trace: Attributes): void {
-  const { x, y, customdata: low } = trace
-  if (!Array.isArray(x) || !Array.isArray(y) || !Array.isArray(low)) return
-  const [across, up]: unknown[][] = [[], []]
+  const { x, y, customdata: lower } = trace
+  if (!Array.isArray(x) || !Array.isArray(y) || !Array.isArray(lower)) return
+  const [outlineX, outlineY]: unknown[][] = [[], []]
   let rows: number[] = []
-  const close = (): void => {
+  const closePart = (): void => {
     if (rows.length === 0) return
-    const back = rows.toReversed()
-    across.push(...rows.map((k) => x[k]), ...back.map((k) => x[k]), null)
-    up.push(...rows.map((k) => y[k]), ...back.map((k) => low[k]), null)
+    const reversed = rows.toReversed()
+    outlineX.push(...rows.map((k) => x[k]), ...reversed.map((k) => x[k]), null)
+    outlineY.push(...rows.map((k) => y[k]), ...reversed.map((k) => lower[k]), null)
     rows = []
   }
   for (let k = 0; k < x.length; k++) {
-    if (typeof y[k] === 'number' && typeof low[k] === 'number' && (x[k] ?? undefined) !== undefined)
+    if (typeof y[k] === 'number' && typeof lower[k] === 'number' && (x[k] ?? undefined) !== undefined)
       rows.push(k)
-    else close()
+    else closePart()
   }
-  close()
-  Object.assign(trace, { x: across, y: up })
+  closePart()
+  Object.assign(trace, { x: outlineX, y: outlineY })
   delete trace.customdata
 }

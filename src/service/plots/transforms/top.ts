@@ -1,33 +1,34 @@
+/** Keeps the largest points or groups, and combines the rest. */
 import { type Attributes, keyOf, setAt, type Transform, takeRows, valueAt } from './attributes.ts'
 
-/** What is not among the largest, with how many they are. */
+/** Returns the name of the combined rest. */
 const otherName = (count: number): string => `other (${count})`
 
 /**
- * Keeps the `count` largest points, and one with the sum of the others if `other` is true. `target` are the values that
- * tell how large they are, `labels` their names. Sets `left` to how many are left out.
+ * Keeps the `count` largest points by `target`. If `other` is true, adds a point with the sum of the rest;
+ * otherwise sets `left` to the number of omitted points.
  */
 export function top(trace: Attributes, transform: Transform): void {
   const { count, target = 'y', labels = 'x', other } = transform
   if (typeof target !== 'string' || typeof labels !== 'string') return
   const [sizes, names] = [valueAt(trace, target), valueAt(trace, labels)]
   if (!Array.isArray(sizes) || !Array.isArray(names) || !isCount(count) || sizes.length <= count) return
-  // A pie has no slice below zero.
-  const isPart = (k: number): boolean =>
+  // A pie cannot show values below zero.
+  const isShown = (k: number): boolean =>
     other !== true || !(sizeOf(sizes[k]) < 0 && sizeOf(sizes[k]) !== UNSIZED)
-  const below = sizes.filter((_, k) => !isPart(k)).length
+  const below = sizes.filter((_, k) => !isShown(k)).length
   if (below > 0) transform.unseen = [below, 'value', 'below zero']
   const largest = new Set(
     sizes
       .map((_, k) => k)
-      .filter(isPart)
+      .filter(isShown)
       .sort((a, b) => sizeOf(sizes[b]) - sizeOf(sizes[a]) || a - b)
       .slice(0, count),
   )
-  const rows = [...sizes.keys()].filter(isPart)
-  // What has no size is no part of the others.
+  const rows = [...sizes.keys()].filter(isShown)
+  // Points without a number are not in the sum of the rest.
   const rest = rows.filter((k) => !largest.has(k) && (other !== true || sizeOf(sizes[k]) !== UNSIZED))
-  // One alone is no group of others.
+  // Do not combine a single point.
   if (other === true && rest.length === 1 && below === 0) return
   takeRows(
     trace,
@@ -43,12 +44,12 @@ export function top(trace: Attributes, transform: Transform): void {
   setAt(trace, labels, [...(valueAt(trace, labels) as unknown[]), otherName(rest.length)])
 }
 
-/** How large groups are: by the sizes of their values of `y`, whatever their sign, or by their number of points. */
+/** Sizes of groups: the sum of absolute `y` values, or the number of points without `y`. */
 export type GroupSizes = Map<string, number>
 
 /** Adds the points of a trace to the sizes of its groups. */
 export function addSizes(sizes: GroupSizes, trace: Attributes, groups: readonly unknown[]): void {
-  // Ranks stand for the values that were ranked.
+  // After `rank`, the original values are in customdata.
   const isRanked = (trace.transforms as Transform[]).some(({ type }) => type === 'rank')
   const values: unknown = isRanked ? trace.customdata : trace.y
   const sized = Array.isArray(values) && trace.type !== 'histogram' ? values : undefined
@@ -58,10 +59,7 @@ export function addSizes(sizes: GroupSizes, trace: Attributes, groups: readonly 
   }
 }
 
-/**
- * The groups of a `groupby` with `top`: the largest ones, and all others as one. Groups that are one already stay as they
- * are.
- */
+/** Merges all but the largest `top` − 1 groups if there are more than `top`. `other` names the merged one. */
 export function topGroups(
   sizes: GroupSizes,
   { top: count }: Transform,
@@ -69,10 +67,10 @@ export function topGroups(
 ): { groups: unknown[]; other?: string } {
   if (!isCount(count) || sizes.size <= count) return { groups: [...groups] }
   const order = [...sizes.keys()].sort((a, b) => sizes.get(b)! - sizes.get(a)!)
-  // One of the series that are shown is that of the others.
+  // The merged group counts as one of the `top` series.
   const largest = new Set(order.slice(0, Math.max(0, count - 1)))
   let other = otherName(sizes.size - largest.size)
-  // Not the name of a group.
+  // Avoid the name of an existing group.
   while (sizes.has(other)) other += ' '
   return { groups: groups.map((group) => (largest.has(keyOf(group)) ? group : other)), other }
 }
@@ -83,6 +81,7 @@ function isCount(count: unknown): count is number {
 
 const UNSIZED = Number.NEGATIVE_INFINITY
 
+/** Converts a value to a number; `UNSIZED` if it is none. */
 function sizeOf(value: unknown): number {
   const size = typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
   return Number.isFinite(size) ? size : UNSIZED

@@ -1,9 +1,10 @@
+/** Transform `trend`: adds a regression line or a moving mean. */
 import { instantOf } from '../../../json/index.ts'
 import { type Attributes, isObject, type Transform } from './attributes.ts'
 
 /**
- * The line that shows the trend of a trace: the straight line of least squares, or the mean of the last `window` points.
- * Undefined without two points. See docs/api.md#own-transforms.
+ * Creates the trend line of a trace: linear regression, or the mean of the last `window` points. Undefined
+ * with fewer than two points. See docs/api.md#own-transforms.
  */
 export function trendOf(trace: Attributes): Attributes | undefined {
   const transforms: unknown[] = Array.isArray(trace.transforms) ? trace.transforms : []
@@ -12,8 +13,8 @@ export function trendOf(trace: Attributes): Attributes | undefined {
     .find(({ type, enabled }) => type === 'trend' && enabled !== false)
   if (!transform || !Array.isArray(trace.y)) return undefined
   const [isLogX, isLogY] = [transform.logX === true, transform.logY === true]
-  const all = pointsOf(trace.x, trace.y)
-  const points = all.filter(({ at, value }) => (!isLogX || at > 0) && (!isLogY || value > 0))
+  const sorted = pointsOf(trace.x, trace.y)
+  const points = sorted.filter(({ at, value }) => (!isLogX || at > 0) && (!isLogY || value > 0))
   if (points.length < 2) return undefined
   const isMean = transform.method === 'mean'
   const window = windowOf(transform)
@@ -35,12 +36,15 @@ export function trendOf(trace: Attributes): Attributes | undefined {
   }
 }
 
-/** Width of a trend, in pixels: it stands out from the points, which are pale. */
+/** Width of a trend line, in pixels. */
 const TREND_PIXELS = 3
+/** Opacity of traces with a trend line. */
 export const PALE_OPACITY = 0.4
 
+/** Maximum window of a moving mean. */
 const MAX_POINTS = 100_000
 
+/** Returns the number of points of a moving mean. Default: 7. */
 function windowOf({ window }: Transform): number {
   return typeof window === 'number' && window >= 1 ? Math.min(Math.floor(window), MAX_POINTS) : 7
 }
@@ -51,28 +55,30 @@ interface Point {
   value: number
 }
 
-/** The points that have a number, in ascending order. Labels are as far apart as their order says. */
+/** Returns the points with a number, sorted by position. The position of a label is its index. */
 function pointsOf(x: unknown, y: readonly unknown[]): Point[] {
   const labels = Array.isArray(x) ? x : undefined
-  const places = labels?.map(placeOf)
-  const isMeasured = places?.every((place, k) => !Number.isNaN(place) || labels?.[k] === null) ?? false
+  const positions = labels?.map(placeOf)
+  const isMeasured =
+    positions?.every((position, k) => !Number.isNaN(position) || labels?.[k] === null) ?? false
   const order = new Map<unknown, number>()
   const points = y.flatMap((value, k) => {
     const label: unknown = labels ? labels[k] : k
     if (typeof value !== 'number' || !Number.isFinite(value) || label === null || label === undefined)
       return []
     if (!order.has(label)) order.set(label, order.size)
-    return [{ label, at: isMeasured ? places![k] : labels ? order.get(label)! : k, value }]
+    return [{ label, at: isMeasured ? positions![k] : labels ? order.get(label)! : k, value }]
   })
   return points.sort((a, b) => a.at - b.at)
 }
 
+/** Returns a number, or a time in ms; NaN for other values. */
 function placeOf(value: unknown): number {
   if (typeof value === 'number') return value
   return typeof value === 'string' ? instantOf(value) : Number.NaN
 }
 
-/** The straight line on axes of which some are logarithmic. */
+/** Fits a straight line on linear or logarithmic axes. */
 function onAxes(points: readonly Point[], isLogX: boolean, isLogY: boolean): number[] {
   if (!isLogX && !isLogY) return straight(points)
   const placed = points.map(({ label, at, value }) => ({
@@ -81,12 +87,12 @@ function onAxes(points: readonly Point[], isLogX: boolean, isLogY: boolean): num
   return straight(placed).map((value) => (isLogY ? 10 ** value : value))
 }
 
-/** The straight line of least squares, at each point. */
+/** Fits a line by least squares. Returns its value at each point. */
 function straight(points: readonly Point[]): number[] {
   const count = points.length
-  // Relative to the first point, which loses fewer digits.
+  // Relative to the first point, to lose fewer digits.
   const [x0, y0] = [points[0].at, points[0].value]
-  // Places from 0 to 1: their squares are numbers.
+  // Scale positions to 0 to 1, so that their squares do not overflow.
   const extent = points[count - 1].at - x0 || 1
   let [sx, sy, sxx, sxy] = [0, 0, 0, 0]
   for (const { at, value } of points) {
@@ -102,12 +108,12 @@ function straight(points: readonly Point[]): number[] {
   return points.map(({ at }) => y0 + start + slope * ((at - x0) / extent))
 }
 
-/** Points times window up to which each mean is computed of its own points. */
+/** Number of points times window up to which each mean is summed separately. */
 const MAX_SUMMED = 20_000_000
 
-/** The mean of each point and those before it; none where there are fewer than `window`. */
+/** Computes the mean of the last `window` points at each point; null for the first ones. */
 function means(points: readonly Point[], window: number): (number | null)[] {
-  // A running sum is faster, and keeps a trace of values that are much larger than the others.
+  // A running sum is faster, but keeps rounding errors of very large values.
   const isRunning = points.length * window > MAX_SUMMED
   let sum = 0
   return points.map(({ value }, k) => {
@@ -115,8 +121,8 @@ function means(points: readonly Point[], window: number): (number | null)[] {
     if (k >= window) sum -= points[k - window].value
     if (k < window - 1) return null
     if (isRunning) return sum / window
-    let own = 0
-    for (let n = k - window + 1; n <= k; n++) own += points[n].value
-    return own / window
+    let total = 0
+    for (let n = k - window + 1; n <= k; n++) total += points[n].value
+    return total / window
   })
 }

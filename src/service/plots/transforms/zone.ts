@@ -1,12 +1,13 @@
+/** Transform `zone`: converts times to a time zone. */
 import { instantOf } from '../../../json/index.ts'
 import { type Attributes, setAt, type Transform, targetOf } from './attributes.ts'
 
-/** A time with an offset from UTC. */
+/** Matches a time with an offset from UTC. */
 const ZONED = /[T ]\d\d:\d\d.*(?:Z|[+-]\d\d(?::?\d\d)?)$/i
-/** Offsets change at whole quarters of an hour. */
+/** Cache interval: offsets change only at quarters of an hour. */
 const STEP_MS = 900_000
 
-/** Shows times that have an offset from UTC as the clocks of a zone do: `Europe/Oslo`. Others stay as they are. */
+/** Converts times with an offset to local times of a zone such as `Europe/Oslo`. Others are unchanged. */
 export function zone(trace: Attributes, { target = 'x', zone: name }: Transform): void {
   const values = targetOf(trace, target)
   const offset = typeof name === 'string' ? offsetsOf(name) : undefined
@@ -21,7 +22,7 @@ export function zone(trace: Attributes, { target = 'x', zone: name }: Transform)
   setAt(trace, target, values.map(local))
 }
 
-/** The offset of a zone from UTC at a time, in ms; undefined for an unknown zone. */
+/** Creates a function that returns a zone's offset from UTC, in ms; undefined for an unknown zone. */
 function offsetsOf(name: string): ((time: number) => number) | undefined {
   let clock: Intl.DateTimeFormat
   try {
@@ -38,17 +39,17 @@ function offsetsOf(name: string): ((time: number) => number) | undefined {
   } catch {
     return undefined
   }
-  const known = new Map<number, number>()
+  const cache = new Map<number, number>()
   return (time) => {
     const step = Math.floor(time / STEP_MS)
-    let offset = known.get(step)
+    let offset = cache.get(step)
     if (offset === undefined) {
       const parts = Object.fromEntries(
         clock.formatToParts(step * STEP_MS).map(({ type, value }) => [type, Number(value)]),
       )
       const { year, month, day, hour, minute, second } = parts
       offset = Date.UTC(year, month - 1, day, hour, minute, second) - step * STEP_MS
-      known.set(step, offset)
+      cache.set(step, offset)
     }
     return offset
   }
