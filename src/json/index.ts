@@ -11,6 +11,7 @@ export {
   kindOf,
   type Member,
   memberName,
+  nextValue,
   parseMembersInTurns,
   parseRaw,
   parseRawInTurns,
@@ -18,5 +19,5 @@ export {
   skipBlanks,
   textInTurns,
 } from './raw.ts'
-export { breathe, joinInTurns, turnIsLong } from './turn.ts'
+export { breathe, joinInTurns, loadAhead, turnIsLong } from './turn.ts'
 export { Work, type Worker } from './work.ts'

@@ -154,7 +154,7 @@ function nextMember(buf: Buffer, end: number): Member | undefined {
 /** Returns the member whose name starts at `start`. */
 function memberAt(buf: Buffer, start: number): Member {
   const nameEnd = endOfString(buf, start)
-  const value = skipBlanks(buf, skipBlanks(buf, nameEnd) + 1)
+  const value = nextValue(buf, nameEnd)
   return { start, nameEnd, value, end: endOf(buf, value) }
 }
 
@@ -339,6 +339,11 @@ export function skipBlanks(buf: Uint8Array, from: number): number {
     if (c !== 0x20 && c !== 0x0a && c !== 0x0d && c !== 0x09) return i
     i++
   }
+}
+
+/** Returns the start of the value after one that ends at `end`, past the comma between them. */
+export function nextValue(buf: Uint8Array, end: number): number {
+  return skipBlanks(buf, skipBlanks(buf, end) + 1)
 }
 
 /** Returns the end of the value at `from`. The JSON must be valid: only brackets and quotes are checked. */

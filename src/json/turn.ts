@@ -57,3 +57,33 @@ export async function joinInTurns(parts: readonly Uint8Array[]): Promise<Buffer>
   }
   return joined
 }
+
+/** Items that are loaded ahead of the one in use. */
+const LOADED_AHEAD = 3
+
+/** Yields the loaded items in order, loading a few ahead: up to `maxAhead` at once. */
+export async function* loadAhead<T, R>(
+  items: Iterable<T>,
+  load: (item: T) => Promise<R>,
+  maxAhead = LOADED_AHEAD,
+): AsyncGenerator<R> {
+  const loading: Promise<R>[] = []
+  const rest = items[Symbol.iterator]()
+  try {
+    for (;;) {
+      while (loading.length < maxAhead) {
+        const { value, done } = rest.next()
+        if (done) break
+        const result = load(value)
+        // Prevents an unhandled rejection; the error is thrown when the promise is awaited.
+        result.catch(() => {})
+        loading.push(result)
+      }
+      const next = loading.shift()
+      if (!next) return
+      yield await next
+    }
+  } finally {
+    await Promise.allSettled(loading)
+  }
+}

@@ -1,5 +1,5 @@
 // Ends slices at the same row in all columns.
-import { breathe, endOf, skipBlanks } from '../../json/index.ts'
+import { breathe, endOf, nextValue, skipBlanks } from '../../json/index.ts'
 import { endsAmong, SliceEnds } from '../values/slice-ends.ts'
 import type { SliceSink } from '../values/table.ts'
 
@@ -123,6 +123,6 @@ function offsetAfter(text: Buffer, count: number): number {
   for (let n = 1; ; n++) {
     const end = endOf(text, i)
     if (n === count) return end
-    i = skipBlanks(text, skipBlanks(text, end) + 1)
+    i = nextValue(text, end)
   }
 }

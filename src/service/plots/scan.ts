@@ -9,6 +9,7 @@ import {
   hasEscapes,
   type Member,
   memberName,
+  nextValue,
   RawJson,
   skipBlanks,
 } from '../../json/index.ts'
@@ -227,7 +228,7 @@ class FigureScanner {
     let i = skipBlanks(buf, from + 1)
     while (buf[i] !== 0x7d) {
       const nameEnd = endOfString(buf, i)
-      const value = skipBlanks(buf, skipBlanks(buf, nameEnd) + 1)
+      const value = nextValue(buf, nameEnd)
       const member = { start: i, nameEnd, value, end: 0 }
       const firstByte = buf[value]
       if (firstByte === 0x7b || firstByte === 0x5b) {

@@ -1,13 +1,13 @@
 // Updates and removes rows in the slices of columns.
 import { type Bounds, boundsOf, boundsTogether } from '../../../ingest/index.ts'
-import { breathe, skipBlanks } from '../../../json/index.ts'
+import { breathe, nextValue } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { loadText, type SliceText, storeSlices } from '../../store/aggregates/texts.ts'
 import type { Blobs } from '../../store/objects/blobs.ts'
 import { typeOf } from '../../store/schema/column-types.ts'
 import type { SnapshotColumn } from '../column/content.ts'
 import { type Cell, type CellReader, RowHashes } from '../column/kernel/cells.ts'
-import { partsOf, readCells } from '../diff/chunks.ts'
+import { partsOf, readCells } from '../column/parts.ts'
 import type { MatchedRows } from './match-rows.ts'
 
 /** Bytes of texts that are edited together. */
@@ -34,7 +34,7 @@ function spliceRows(text: Buffer, rows: number, edits: readonly RowEdit[], cells
     const { start, end } = cells[k]
     if (row > next) parts.push(text.subarray(at, beforeComma(text, start)), COMMA)
     if (value) parts.push(value, COMMA)
-    at = skipBlanks(text, skipBlanks(text, end) + 1)
+    at = nextValue(text, end)
     next = row + 1
   }
   if (next < rows) parts.push(text.subarray(at))

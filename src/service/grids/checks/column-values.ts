@@ -3,7 +3,7 @@ import type { Work } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { Snapshot, SnapshotColumn } from '../column/content.ts'
 import type { CellReader, RowHashes } from '../column/kernel/cells.ts'
-import { type Part, partsOf } from '../diff/chunks.ts'
+import { type Part, partsOf, readCells } from '../column/parts.ts'
 import type { ValueTest } from './value-rules.ts'
 
 /** Rows that a result lists. */
@@ -13,8 +13,6 @@ const MATCHED_UNITS = 20
 
 /** Values that an automaton does not accept are looked at one by one, if there are no more of a part. */
 const FEW = 1000
-/** Parts that are read ahead. */
-const PREFETCHED_SLICES = 3
 
 /** The values of a part, parsed when they are needed. */
 class PartValues {
@@ -60,34 +58,6 @@ export interface Open {
 export interface KnownHashes {
   hashes: RowHashes
   ascending: Set<number>
-}
-
-/** Parts with their texts; the next ones are read meanwhile. */
-export async function* loadParts<T extends { part: Part }>(
-  parts: Iterator<T>,
-  work: Work,
-): AsyncGenerator<T & { text: Buffer }> {
-  const pending: { one: T; text: Promise<Buffer> }[] = []
-  let isOver = false
-  try {
-    for (;;) {
-      while (!isOver && pending.length < PREFETCHED_SLICES) {
-        const { value, done } = parts.next()
-        isOver = done === true
-        if (done) break
-        const text = value.part.load()
-        text.catch(() => {})
-        pending.push({ one: value, text })
-      }
-      const next = pending.shift()
-      if (!next) return
-      work.spend(next.one.part.bytes)
-      await work.pause()
-      yield { ...next.one, text: await next.text }
-    }
-  } finally {
-    await Promise.allSettled(pending.map(({ text }) => text))
-  }
 }
 
 /** The values of a column, read part by part, as far as something has to be known of them. */
@@ -197,18 +167,12 @@ export class ColumnValues {
   }
 }
 
-/** The values of some rows, ascending. */
+/** Returns the values of ascending rows. */
 export async function readValues(
+  reader: CellReader,
   snap: Snapshot,
   column: SnapshotColumn,
   rows: readonly number[],
 ): Promise<unknown[]> {
-  const found: unknown[] = []
-  for (const part of partsOf(snap, column)) {
-    const own = rows.filter((row) => row >= part.from && row < part.from + part.rows)
-    if (own.length === 0) continue
-    const values = JSON.parse(`[${(await part.load()).toString('utf8')}]`) as unknown[]
-    found.push(...own.map((row) => values[row - part.from]))
-  }
-  return found
+  return (await readCells(reader, partsOf(snap, column), rows)).map((json) => JSON.parse(json) as unknown)
 }

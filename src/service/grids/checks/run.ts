@@ -11,13 +11,13 @@ import {
 } from '../../../checks/index.ts'
 import { counted } from '../../../contract/closest.ts'
 import type { CheckReport, CheckResult, FailedRow } from '../../../contract/resources/index.ts'
-import { Work } from '../../../json/index.ts'
+import { loadAhead, Work } from '../../../json/index.ts'
 import { longestText, type SnapshotColumn } from '../column/content.ts'
 import { CellReader, RowHashes } from '../column/kernel/cells.ts'
-import { type Part, partsOf } from '../diff/chunks.ts'
+import { type Part, partsOf } from '../column/parts.ts'
 import { MAX_ROWS } from '../diff/diff.ts'
 import { columnRunners, type ReadColumn } from './column-rules.ts'
-import { type Broken, ColumnValues, type KnownHashes, loadParts, type Open } from './column-values.ts'
+import { type Broken, ColumnValues, type KnownHashes, type Open } from './column-values.ts'
 import { type Checked, cannotRun, type Outcome, PASSED, type Run } from './outcome.ts'
 import { tableRunners } from './table-rules.ts'
 import { findDuplicates } from './unique.ts'
@@ -158,7 +158,12 @@ class RuleRun implements Run {
 
   /** Reads the values of columns once, for all of their rules. */
   async read(groups: readonly ColumnGroup[]): Promise<void> {
-    for await (const { group, part, open, text } of loadParts(this.wantedParts(groups), this.work)) {
+    for await (const { group, part, open, text } of loadAhead(this.wantedParts(groups), async (one) => ({
+      ...one,
+      text: await one.part.load(),
+    }))) {
+      this.work.spend(part.bytes)
+      await this.work.pause()
       if (group.unique) {
         const { hashes, ascending } = group.unique
         if (this.reader.ascends(text)) ascending.add(part.from)

@@ -67,7 +67,7 @@ async function checkWhere(run: Run, text: string): Promise<Outcome> {
   const rows = [...found.part(0, MAX_LISTED)]
   if (rows.length === 0) return { ...PASSED, count: 0 }
   const columns = broken.columns.map((name) => snap.columns.find((column) => column.name === name)!)
-  const values = await Promise.all(columns.map((column) => readValues(snap, column, rows)))
+  const values = await Promise.all(columns.map((column) => readValues(run.reader, snap, column, rows)))
   return {
     passed: false,
     count: found.count,

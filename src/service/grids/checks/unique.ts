@@ -2,7 +2,8 @@
 import { counted } from '../../../contract/closest.ts'
 import type { SnapshotColumn } from '../column/content.ts'
 import { RowHashes } from '../column/kernel/cells.ts'
-import { ChunkedTable, type Part } from '../diff/chunks.ts'
+import type { Part } from '../column/parts.ts'
+import { ChunkedTable } from '../diff/chunks.ts'
 import { MAX_ROWS } from '../diff/diff.ts'
 import { RowIndex } from '../diff/sequence.ts'
 import { type KnownHashes, MAX_LISTED, readValues } from './column-values.ts'
@@ -64,6 +65,7 @@ export async function findDuplicates(
   const values = await Promise.all(
     columns.map((column) =>
       readValues(
+        run.reader,
         snap,
         column,
         listedRows.map(({ row }) => row),

@@ -1,7 +1,7 @@
 import { closest, listed } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
-import { type Bytes, endOf, skipBlanks } from '../../../json/index.ts'
+import { type Bytes, endOf, nextValue, skipBlanks } from '../../../json/index.ts'
 import { columnsOf } from '../../files/versions.ts'
 import type { ColumnRow, SliceRef } from '../../store/aggregates/grids.ts'
 import { loadText, readPacked, readSlices } from '../../store/aggregates/texts.ts'
@@ -236,7 +236,7 @@ function firstValues(text: Buffer, count: number): Buffer {
   for (let n = 1; ; n++) {
     const end = endOf(text, i)
     if (n === count) return text.subarray(0, end)
-    i = skipBlanks(text, skipBlanks(text, end) + 1)
+    i = nextValue(text, end)
   }
 }
 

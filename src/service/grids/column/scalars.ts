@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { endOf, hasEscapes, instantIn, kindOf, skipBlanks } from '../../../json/index.ts'
+import { endOf, hasEscapes, instantIn, kindOf, nextValue, skipBlanks } from '../../../json/index.ts'
 import { COMPOUND, numberOf, type Scalar } from '../../../query/index.ts'
 import { isMoments } from '../../store/schema/column-types.ts'
 import { columnText, longestText, type Snapshot, type SnapshotColumn } from './content.ts'
@@ -83,7 +83,7 @@ function valuesIn(buf: Buffer, texts: Texts, isTimes: boolean): Scalar[] {
   for (let i = skipBlanks(buf, 0); i < buf.length; ) {
     const end = endOf(buf, i)
     found.push(scalarOf(buf, i, end, texts, isTimes))
-    i = skipBlanks(buf, skipBlanks(buf, end) + 1)
+    i = nextValue(buf, end)
   }
   return found
 }

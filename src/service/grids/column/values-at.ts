@@ -1,8 +1,7 @@
-import { breathe, endOf, skipBlanks } from '../../../json/index.ts'
-import type { SliceRef } from '../../store/aggregates/grids.ts'
-import { loadText } from '../../store/aggregates/texts.ts'
+import { breathe, endOf, nextValue, skipBlanks } from '../../../json/index.ts'
 import { BatchedBlobs } from '../../store/objects/blobs.ts'
 import type { Snapshot, SnapshotColumn } from './content.ts'
+import { partsOf, rowsByPart } from './parts.ts'
 
 const NULL = Buffer.from('null')
 
@@ -10,12 +9,6 @@ const NULL = Buffer.from('null')
 export const MAX_VALUE = 1024
 /** Slices are this large only if they hold a huge value, which would take long to pass over. */
 const MAX_SLICE = 4 * 1024 * 1024
-
-/** The wanted rows of one slice or tail: position among the wanted rows, and row within the text. */
-interface Part {
-  slice: SliceRef | undefined
-  wanted: { at: number; row: number }[]
-}
 
 /**
  * The values of some rows as JSON texts, by column, in the order of `rows`. Reads only the slices that contain
@@ -26,74 +19,53 @@ export async function valuesAt(
   columns: readonly SnapshotColumn[],
   rows: readonly number[],
 ): Promise<Buffer[][]> {
-  const inOrder = ascending(rows)
-  const parts = columns.map((column) => partsOf(column, inOrder))
-  const blobs = new BatchedBlobs(
-    snap.blobs,
-    parts.flatMap((own) => own.flatMap(({ slice }) => slice ?? [])),
-  )
+  const order = sortRows(rows)
+  const chosen = columns.map((column) => rowsByPart(partsOf(snap, column), order.rows))
+  const slices = chosen.flatMap((own) => own.flatMap(({ part }) => part.slice ?? []))
+  const blobs = new BatchedBlobs(snap.blobs, slices)
   const values: Buffer[][] = []
-  for (const [k, own] of parts.entries()) {
-    const found: Buffer[] = rows.map(() => NULL)
-    for (const { slice, wanted } of own) {
-      pick(slice ? await loadText(blobs, slice) : columns[k].tail, wanted, found)
+  for (const own of chosen) {
+    const texts: Buffer[] = rows.map(() => NULL)
+    for (const { part, rows: inPart, first } of own) {
+      for (const [k, value] of pickValues(await part.load(blobs), inPart)) texts[order.at[first + k]] = value
       await breathe()
     }
-    values.push(found)
+    values.push(texts)
   }
   return values
 }
 
-/** The columns of these whose values in these rows can be read within `most` bytes, and without a huge value. */
+/** Returns those columns whose values in these rows can be read within `most` bytes, and without a huge value. */
 export function affordable(
+  snap: Snapshot,
   columns: readonly SnapshotColumn[],
   rows: readonly number[],
   most: number,
 ): SnapshotColumn[] {
-  const inOrder = ascending(rows)
+  const order = sortRows(rows)
   let bytes = 0
   return columns.filter((column) => {
-    const own = bytesAt(column, inOrder)
-    if (own > most - bytes) return false
-    bytes += own
+    const sizes = rowsByPart(partsOf(snap, column), order.rows).map(({ part }) => part.bytes)
+    const size = sizes.reduce((sum, one) => sum + one, 0)
+    if (sizes.some((one) => one > MAX_SLICE) || size > most - bytes) return false
+    bytes += size
     return true
   })
 }
 
-/** Size of the slices of a column that contain any of these rows, in bytes, unpacked; infinite if one is huge. */
-function bytesAt(column: SnapshotColumn, inOrder: Part['wanted']): number {
-  const sizes = partsOf(column, inOrder).map(({ slice }) => slice?.bytes ?? column.tail.length)
-  return sizes.some((size) => size > MAX_SLICE) ? Number.POSITIVE_INFINITY : sizes.reduce((a, b) => a + b, 0)
+/** Returns rows in ascending order, with their positions in the list. */
+function sortRows(rows: readonly number[]): { rows: number[]; at: number[] } {
+  const at = rows.map((_, k) => k).sort((a, b) => rows[a] - rows[b])
+  return { rows: at.map((k) => rows[k]), at }
 }
 
-/** Row numbers in ascending order, with their places in the list. */
-function ascending(rows: readonly number[]): Part['wanted'] {
-  return rows.map((row, at) => ({ row, at })).sort((a, b) => a.row - b.row)
-}
-
-function partsOf(column: SnapshotColumn, inOrder: Part['wanted']): Part[] {
-  const parts: Part[] = []
-  let next = 0
-  let before = 0
-  const take = (slice: SliceRef | undefined, rows: number): void => {
-    const wanted: Part['wanted'] = []
-    for (; next < inOrder.length && inOrder[next].row < before + rows; next++)
-      wanted.push({ at: inOrder[next].at, row: inOrder[next].row - before })
-    if (wanted.length > 0) parts.push({ slice, wanted })
-    before += rows
-  }
-  for (const slice of column.slices) take(slice, slice.rows)
-  take(undefined, column.rows - before)
-  return parts
-}
-
-/** Copies the wanted values of a text, which are in ascending order. */
-function pick(text: Buffer, wanted: Part['wanted'], found: Buffer[]): void {
+/** Yields copies of the values of ascending rows of a text, with their positions among `rows`. */
+function* pickValues(text: Buffer, rows: readonly number[]): Generator<[number, Buffer]> {
   let i = skipBlanks(text, 0)
   let row = 0
-  for (const { at, row: want } of wanted) {
-    for (; row < want; row++) i = skipBlanks(text, skipBlanks(text, endOf(text, i)) + 1)
+  for (const [k, wanted] of rows.entries()) {
+    for (; row < wanted; row++) i = nextValue(text, endOf(text, i))
     // A copy: the text can be large, and is no longer needed.
-    found[at] = Buffer.from(text.subarray(i, Math.min(endOf(text, i), i + MAX_VALUE)))
+    yield [k, Buffer.from(text.subarray(i, Math.min(endOf(text, i), i + MAX_VALUE)))]
   }
 }

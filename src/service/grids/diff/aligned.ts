@@ -1,7 +1,9 @@
 /** Chunks that have the same rows in both tables, apart from some cells: only columns that differ are read, once. */
+import { loadAhead } from '../../../json/index.ts'
 import { RowHashes } from '../column/kernel/cells.ts'
+import type { Part } from '../column/parts.ts'
 import { isNear } from './cells.ts'
-import { type Chunk, type Part, partsWithin } from './chunks.ts'
+import { type Chunk, partsWithin } from './chunks.ts'
 import type { RowChange, Tables } from './wanted.ts'
 
 /** A chunk of each table, with the same number of rows. */
@@ -15,9 +17,6 @@ const MAX_CHANGED = 0.25
 
 /** Chunks of fewer rows are aligned in any case: it is cheap. */
 const FEW_ROWS = 4096
-
-/** Texts that are read ahead, of each table. */
-const READ_AHEAD = 3
 
 /** Compares the rows of pairs of chunks one by one, and counts what it finds. */
 export class AlignedChunks {
@@ -40,7 +39,10 @@ export class AlignedChunks {
   async compare(pairs: readonly ChunkPair[]): Promise<ChunkPair[]> {
     const others: ChunkPair[] = []
     const work = pairs.map((pair) => ({ pair, columns: this.columnsOf(pair) }))
-    const texts = readAhead(work.flatMap(({ columns }) => columns.flatMap(({ parts }) => parts)))
+    const texts = loadAhead(
+      work.flatMap(({ columns }) => columns.flatMap(({ parts }) => parts)),
+      ([x, y]) => Promise.all([x.load(), y.load()]),
+    )
     for (const { pair, columns } of work) {
       const rows = new ChangedRows(pair.a.rows, this.tables.pairs.length)
       for (const { column, parts } of columns) {
@@ -105,25 +107,6 @@ function emptied(hashes: RowHashes, rows: number): RowHashes {
   hashes.low.fill(0, 0, rows)
   hashes.high.fill(0, 0, rows)
   return hashes
-}
-
-/** Loads the texts of parts, a few ahead. */
-async function* readAhead(parts: readonly [Part, Part][]): AsyncGenerator<[Buffer, Buffer]> {
-  const pending: Promise<[Buffer, Buffer]>[] = []
-  let next = 0
-  try {
-    for (let k = 0; k < parts.length; k++) {
-      while (next < parts.length && pending.length < READ_AHEAD) {
-        const [a, b] = parts[next++]
-        const both = Promise.all([a.load(), b.load()])
-        both.catch(() => {})
-        pending.push(both)
-      }
-      yield await pending.shift()!
-    }
-  } finally {
-    await Promise.allSettled(pending)
-  }
 }
 
 /** Rows of a pair of chunks that differ, and what all columns that differ have in each row. */

@@ -1,4 +1,4 @@
-import type { Part } from './chunks.ts'
+import type { Part } from '../column/parts.ts'
 import { pickHashes, type RowChange, type RowPairs, type Tables, Wanted } from './wanted.ts'
 
 /** Finds in which columns paired rows differ, one column at a time. */

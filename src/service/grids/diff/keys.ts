@@ -1,7 +1,8 @@
 /** Finds rows by the values of their key. */
 import type { Work } from '../../../json/index.ts'
 import { type CellReader, RowHashes } from '../column/kernel/cells.ts'
-import { type ChunkedTable, readCells } from './chunks.ts'
+import { readCells } from '../column/parts.ts'
+import type { ChunkedTable } from './chunks.ts'
 import { RowIndex } from './sequence.ts'
 
 /** A column of a key: its place among those that are read. */

@@ -2,8 +2,8 @@
 import type { DiffRow, DiffValue } from '../../../contract/resources/index.ts'
 import type { SnapshotColumn } from '../column/content.ts'
 import { type CellReader, canonicalValue } from '../column/kernel/cells.ts'
+import { partsOf, readCells } from '../column/parts.ts'
 import { isNear } from './cells.ts'
-import { partsOf, readCells } from './chunks.ts'
 import type { TableDiff } from './diff.ts'
 import type { Pair, RowChange, Side } from './wanted.ts'
 

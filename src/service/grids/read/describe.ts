@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ColumnDescription } from '../../../contract/resources/index.ts'
-import { endOf, instantIn, skipBlanks, Work } from '../../../json/index.ts'
+import { endOf, instantIn, nextValue, skipBlanks, Work } from '../../../json/index.ts'
 import { familyOf, isMoments } from '../../store/schema/column-types.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from '../column/content.ts'
 import type { RowSet } from '../column/row-set.ts'
@@ -36,7 +36,7 @@ export async function describeColumn(
       }
       row++
       if (work.spend(end - i)) await work.pause()
-      i = skipBlanks(buf, skipBlanks(buf, end) + 1)
+      i = nextValue(buf, end)
     }
     await work.pause()
   }

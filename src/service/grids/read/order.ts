@@ -6,6 +6,7 @@ import {
   hasEscapes,
   instantIn,
   kindOf,
+  nextValue,
   skipBlanks,
   Work,
   withRoom,
@@ -320,7 +321,7 @@ async function keysOf(
         if (work.spend(read)) await work.pause()
         read = 0
       }
-      i = skipBlanks(piece, skipBlanks(piece, end) + 1)
+      i = nextValue(piece, end)
     }
     await work.pause()
   }

@@ -230,7 +230,7 @@ async function htmlOf(
   const download = (what: string, ...parameters: string[]): string =>
     `<a href="${text(withQuery(content, ...parameters, ...queryParameters(view), key))}">${what}</a>`
   const maxBytes = view.sort === undefined ? READ_BYTES : SORTED_READ_BYTES
-  const readable = affordable(pageColumns, rows, maxBytes)
+  const readable = affordable(snap, pageColumns, rows, maxBytes)
   const values = await valuesAt(snap, readable, rows)
   const [key0] = sortKeys(view.sort)
   const columns = readable.map((column, k): TableColumn => {

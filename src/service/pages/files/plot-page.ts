@@ -170,7 +170,7 @@ function editData(file: FileRow): Record<string, string> {
 /** Loads the first rows of columns. Columns of different grids differ in length. */
 async function firstValues(data: Snapshot, columns: readonly SnapshotColumn[]): Promise<TableColumn[]> {
   const rows = Array.from({ length: Math.min(ROWS, data.rows) }, (_, row) => row)
-  const readable = affordable(columns, rows, READ_BYTES)
+  const readable = affordable(data, columns, rows, READ_BYTES)
   const values = await valuesAt(data, readable, rows)
   return readable.map(({ name }, k) => ({ head: text(name), values: values[k] }))
 }

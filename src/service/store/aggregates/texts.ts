@@ -1,12 +1,9 @@
 // Compresses and stores the JSON of slices, and reads it back.
 import { type Bounds, boundsOf } from '../../../ingest/index.ts'
-import { breathe } from '../../../json/index.ts'
+import { breathe, loadAhead } from '../../../json/index.ts'
 import type { BlobReader, Blobs, Claim } from '../objects/blobs.ts'
 import { compress, decompress, type StreamPiece } from '../objects/codec.ts'
 import type { SliceRef } from './grids.ts'
-
-/** Number of slices loaded ahead of the current one. */
-const READ_AHEAD = 3
 
 /** Compresses data and stores it as a blob. The caller sets `seq`. */
 export async function storeText(
@@ -76,39 +73,15 @@ export async function loadText(blobs: BlobReader, slice: Pick<SliceRef, 'blob' |
 export function readSlices(
   blobs: BlobReader,
   slices: readonly SliceRef[],
-  maxAhead = READ_AHEAD,
+  maxAhead?: number,
 ): AsyncGenerator<Buffer> {
-  return inOrder(slices, (slice) => loadText(blobs, slice), maxAhead)
+  return loadAhead(slices, (slice) => loadText(blobs, slice), maxAhead)
 }
 
 /** Streams the compressed blobs of slices in order, loading a few ahead. */
 export function readPacked(blobs: BlobReader, slices: readonly SliceRef[]): AsyncGenerator<StreamPiece> {
-  return inOrder(
+  return loadAhead(
     slices,
     async ({ blob, bytes }): Promise<StreamPiece> => ({ blob: await blobs.get(blob), size: bytes }),
-    READ_AHEAD,
   )
-}
-
-/** Yields the loaded items in order, loading up to `maxAhead` at once. */
-async function* inOrder<T>(
-  slices: readonly SliceRef[],
-  load: (slice: SliceRef) => Promise<T>,
-  maxAhead: number,
-): AsyncGenerator<T> {
-  const loading: Promise<T>[] = []
-  let next = 0
-  try {
-    for (let k = 0; k < slices.length; k++) {
-      while (next < slices.length && loading.length < maxAhead) {
-        const item = load(slices[next++])
-        // Prevents an unhandled rejection; the error is thrown when the promise is awaited.
-        item.catch(() => {})
-        loading.push(item)
-      }
-      yield await loading.shift()!
-    }
-  } finally {
-    await Promise.allSettled(loading)
-  }
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { WasmModule } from '../../../../contract/wasm.ts'
-import { endOf, skipBlanks } from '../../../../json/index.ts'
+import { endOf, nextValue, skipBlanks } from '../../../../json/index.ts'
 import { ValueKernel } from './index.ts'
 
 /** Exports of cells.as.ts. */
@@ -174,7 +174,7 @@ export class CellReader {
       this.grow(count + 1)
       this.found.low[count] = low
       this.found.high[count++] = high
-      i = skipBlanks(text, skipBlanks(text, end) + 1)
+      i = nextValue(text, end)
     }
     return { count, missing }
   }
@@ -218,7 +218,7 @@ export class CellReader {
       let row = 0
       let at = skipBlanks(text, 0)
       for (let k = 0; k < rows.length; k++) {
-        for (; row < rows[k]; row++) at = skipBlanks(text, skipBlanks(text, endOf(text, at)) + 1)
+        for (; row < rows[k]; row++) at = nextValue(text, endOf(text, at))
         cells.push({ buf: text, start: at, end: endOf(text, at) })
       }
       return cells
@@ -255,7 +255,7 @@ function* canonical(text: Buffer, asText: boolean): Generator<Buffer> {
       parts = []
       size = 0
     }
-    i = skipBlanks(text, skipBlanks(text, end) + 1)
+    i = nextValue(text, end)
   }
   if (parts.length > 0) yield Buffer.from(parts.join(','))
 }
