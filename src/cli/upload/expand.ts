@@ -147,3 +147,8 @@ function isTakenFromDirectory(file: string): boolean {
   const format = formatByName(file)
   return format !== undefined && (!/\.(txt|dat)$/i.test(file) || file !== withoutCompression(file))
 }
+
+/** Returns whether a file is a URL, which the server fetches. */
+export function isAddress(file: string): boolean {
+  return /^https?:\/\//i.test(file)
+}

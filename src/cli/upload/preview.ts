@@ -1,0 +1,153 @@
+// Dry runs of uploads, and the plans that they write.
+import { basename } from 'node:path'
+import { typeName } from '../../charts/spec/column-names.ts'
+import { lookupIfThere } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import { formatFid, parseFid } from '../../contract/fid.ts'
+import { gridName, isNotice, sentName } from '../../contract/formats.ts'
+import { limitsFrom } from '../../contract/limits.ts'
+import { filetypeName } from '../../contract/resources/index.ts'
+import { checkChart } from '../charts/charts.ts'
+import type { Context } from '../core/context.ts'
+import { openInput, spooled } from '../files/input.ts'
+import { readingOptionsOf } from '../files/parse-options.ts'
+import type { TableView } from '../output/view.ts'
+import { isAddress, type LocalFile } from './expand.ts'
+import type { UploadOptions } from './options.ts'
+import { writePlan } from './plan.ts'
+import type { Removal } from './removals.ts'
+import { destinationOf, ruleOf, type Sender, type SendOptions } from './send.ts'
+
+/** A row of a dry run: a table, and what would become of it. */
+export interface Preview {
+  file: string
+  name: string
+  /** null: of what goes. */
+  rows: number | null
+  columns: { name: string; type: string }[]
+  warnings: string[]
+  /** What the upload would do. */
+  would: 'create' | 'rename' | 'replace' | 'append' | 'nothing' | 'fail' | 'trash' | 'draft'
+  /** The existing file with that name, or null. */
+  target: { fid: string; filetype: string } | null
+}
+
+export const previewView: TableView = {
+  id: 'name',
+  columns: [
+    { field: 'name', title: 'NAME' },
+    { field: 'rows', title: 'ROWS', align: 'right' },
+    {
+      field: 'columns',
+      title: 'COLUMNS',
+      format: (columns: Preview['columns']) =>
+        columns.map(({ name, type }) => `${name}:${typeName(type)}`).join(' '),
+    },
+    {
+      field: 'target',
+      title: 'TAKEN BY',
+      format: (target: Preview['target']) =>
+        target ? `${target.fid} (${filetypeName(target.filetype)})` : '',
+    },
+    { field: 'would', title: 'WOULD' },
+  ],
+}
+
+/**
+ * Returns what an upload would do: the server performs it and rolls it back. An archive or workbook with several tables would become a folder of grids: each is listed.
+ */
+export async function preview(
+  context: Context,
+  { file, folders }: LocalFile,
+  options: UploadOptions,
+  sender: Sender,
+): Promise<Preview[]> {
+  if (isAddress(file))
+    throw new Problem('usage', '--dry-run cannot be used with a URL', {
+      hint: `Download the file first: curl ${file} | gridline upload - --dry-run`,
+    })
+  const input = await spooled(await openInput(file))
+  const { ingestFile } = await import('../../ingest/index.ts')
+  const fileName = sentName(options.name, file === '-' ? undefined : basename(file))
+  const reading = {
+    ...readingOptionsOf(options, input.name),
+    fileName,
+    limits: limitsFrom(context.environment),
+  }
+  const { tables, warnings } = await ingestFile(input.open(), reading, () => ({ slice() {} }))
+  const all = [
+    ...warnings,
+    ...tables.flatMap(({ path, ingested }) =>
+      ingested.warnings.map((text) => (path.length > 0 ? `${path.join('/')}: ${text}` : text)),
+    ),
+  ]
+  const name = gridName(fileName)
+  if (options.plot !== undefined && tables.length === 1) {
+    const { columns } = tables[0].ingested
+    await checkChart(name, columns, options.plot, options)
+  }
+  const client = await context.client()
+  const { path, parent } = await destinationOf(client, options, { file, folders })
+  const target = await lookupIfThere(client, path, parent)
+  const isSame = target !== undefined && (await sender.isUnchanged({ file, folders }))
+  const isNameless = file === '-' && options.name === undefined
+  // A new grid on this machine is as it is read here. Anything else depends on what is stored, and on quotas.
+  const { server } = await context.connect()
+  const { draft, key, checks } = options
+  const isKnown =
+    server === undefined && !target && draft === undefined && key === undefined && checks === undefined
+  const isSettled = isSame || isNameless || isKnown
+  const tried = isSettled ? undefined : await sender.try({ file, folders }, input)
+  const doubts = all.filter((warning) => !isNotice(warning))
+  if (!tried && options.strict && doubts.length > 0)
+    throw new Problem('bad_data', `${input.name}: ${doubts.slice(0, 10).join('; ')}`, {
+      hint: 'Warnings are errors with --strict.',
+    })
+  for (const warning of tried?.warnings ?? all) context.messages.warning(warning, input.name)
+  const isNothing = isSame || tried?.action === 'unchanged'
+  const rule = ruleOf(options)
+  const would = isNothing ? 'nothing' : options.draft !== undefined ? 'draft' : target ? rule : 'create'
+  return tables.map((table) => ({
+    file: input.name,
+    name: [...folders, name, ...table.path].join('/'),
+    would,
+    rows: table.ingested.rows,
+    columns: table.ingested.columns.map(({ name: column, type }) => ({ name: column, type })),
+    warnings: all,
+    target: target ? { fid: formatFid(parseFid(target.fid)!), filetype: target.filetype } : null,
+  }))
+}
+
+/** A grid that the upload would trash. */
+export function previewOfRemoval({ file: { fid, filetype }, path }: Removal): Preview {
+  return {
+    file: '',
+    name: path,
+    rows: null,
+    columns: [],
+    warnings: [],
+    would: 'trash',
+    target: { fid, filetype },
+  }
+}
+
+/** Writes the plan of a dry run to the file of --plan. */
+export async function savePlan(
+  context: Context,
+  plan: string,
+  sending: SendOptions,
+  { files, previews, removals }: Planned,
+): Promise<void> {
+  const would = new Map(previews.map((one) => [one.file, one.would]))
+  const uploads = files.map((local) => ({ ...local, would: would.get(local.file) ?? 'create' }))
+  const trash = removals.map(({ file: { fid }, path }) => ({ fid, path }))
+  await writePlan(context, plan, sending, uploads, trash)
+  context.messages.note(`wrote ${plan}; nothing was changed. To do it: gridline apply ${plan}`)
+}
+
+/** What a plan would do. */
+interface Planned {
+  files: readonly LocalFile[]
+  previews: readonly Preview[]
+  removals: readonly Removal[]
+}

@@ -1,0 +1,152 @@
+// What an upload is asked to do: its files, and options that fit together.
+import { basename } from 'node:path'
+import { flagOf, optionNames } from '../../charts/spec/options.ts'
+import { counted } from '../../contract/closest.ts'
+import { Problem } from '../../contract/errors.ts'
+import { gridName } from '../../contract/formats.ts'
+import { assertOwnNames } from '../charts/create.ts'
+import type { Context } from '../core/context.ts'
+import { checkDraftName } from '../files/drafts.ts'
+import { unpivoted } from '../files/unpivot.ts'
+import { type Expanded, expand, type LocalFile } from './expand.ts'
+import type { UploadOptions } from './options.ts'
+import { noDataFiles } from './removals.ts'
+
+/** The files to upload, and how. */
+export interface UploadRequest {
+  options: UploadOptions
+  expanded: Expanded
+  /** With --unpivot: the files with columns as rows. */
+  files: readonly LocalFile[]
+  /** The names of files as they were given. */
+  names: ReadonlyMap<LocalFile, string>
+  /** Several files are sent, with a total. */
+  isBatch: boolean
+  /** Nothing is changed: --dry-run or --plan. */
+  isDry: boolean
+}
+
+/** Finds the files of an upload. Throws `usage` or `no_such_file`. */
+export async function readRequest(
+  context: Context,
+  words: readonly string[],
+  given: UploadOptions,
+): Promise<UploadRequest> {
+  const options: UploadOptions = given.delete ? { onConflict: 'replace', ...given } : given
+  const isDry = options.dryRun === true || options.plan !== undefined
+  checkOptions(given)
+  const expanded = expand(words, options)
+  const { skipped, several, files } = expanded
+  checkFiles(words, expanded, options, isDry)
+  if (skipped.length > 0)
+    context.messages.note(
+      `${counted(skipped.length, 'file')} ${skipped.length === 1 ? 'was' : 'were'} skipped, not data: ${someOf(skipped)}`,
+    )
+  const isUnpivoted = options.unpivot !== undefined || options.into !== undefined
+  const read = isUnpivoted ? await asRows(context, files, options) : files
+  const names = new Map(read.map((local, k) => [local, files[k].file]))
+  return { options, expanded, files: read, names, isBatch: several || files.length > 1, isDry }
+}
+
+/** Throws `usage` for options that exclude each other. */
+function checkOptions(options: UploadOptions): void {
+  const { name, plot, plan } = options
+  if (options.delete !== true && options.maxDelete !== undefined)
+    throw new Problem('usage', '--max-delete can only be used with --delete')
+  if (plan !== undefined && plot !== undefined)
+    throw new Problem('usage', '--plan and --plot cannot be used together')
+  checkDraftName(options.draft)
+  refuseWithDraft(options)
+  refuseWithDelete(options)
+  if (name !== undefined && (name.trim() === '' || /[/\\]/.test(name)))
+    throw new Problem('usage', `--name ${JSON.stringify(name)}: must not be empty or contain / or \\`, {
+      hint: 'Use --folder to set the folder.',
+    })
+}
+
+/** Throws if there are no files, or if options need others. */
+function checkFiles(
+  words: readonly string[],
+  { files, skipped, several }: Expanded,
+  options: UploadOptions,
+  isDry: boolean,
+): void {
+  const { name, plot } = options
+  if (name !== undefined && (several || files.length > 1))
+    throw new Problem('usage', '--name can only be used with one file')
+  if (files.length === 0 && options.delete) throw noDataFiles(words.join(', '))
+  if (files.length === 0)
+    throw new Problem('no_such_file', 'no files to upload', {
+      hint: skipped.length > 0 ? `Not data files: ${someOf(skipped)}. Use --include.` : 'Check the names.',
+    })
+  assertOwnNames(
+    files.map(({ file, folders }) => ({ file, name: [...folders, gridName(basename(file))].join('/') })),
+    options.onConflict,
+  )
+  if (files.some(({ file }) => file === '-') && name === undefined && !isDry)
+    throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
+  const lost = plot === undefined && optionNames.find((one) => one !== 'locale' && one in options)
+  if (lost) throw new Problem('usage', `${flagOf(lost)} can only be used with --plot`)
+}
+
+/** Options that have no meaning for a draft: it is of no use to others, and replaces the whole grid. */
+function refuseWithDraft({
+  draft,
+  onConflict,
+  key,
+  plot,
+  public: isPublic,
+  delete: isMirror,
+}: UploadOptions): void {
+  if (draft === undefined) return
+  const other =
+    onConflict !== undefined && onConflict !== 'replace'
+      ? `--on-conflict ${onConflict}`
+      : key !== undefined
+        ? '--key'
+        : plot !== undefined
+          ? '--plot'
+          : isPublic
+            ? '--public'
+            : isMirror
+              ? '--delete'
+              : undefined
+  if (other !== undefined) throw new Problem('usage', `--draft and ${other} cannot be used together`)
+}
+
+/** A mirror has what the directory has: it replaces. */
+function refuseWithDelete({ delete: isMirror, onConflict, key }: UploadOptions): void {
+  if (!isMirror) return
+  if (onConflict !== undefined && onConflict !== 'replace')
+    throw new Problem('usage', `--delete and --on-conflict ${onConflict} cannot be used together`)
+  if (key !== undefined) throw new Problem('usage', '--delete and --key cannot be used together')
+}
+
+/** The files with columns as rows: see `--unpivot`. Throws `usage`. */
+async function asRows(
+  context: Context,
+  files: readonly LocalFile[],
+  options: UploadOptions,
+): Promise<LocalFile[]> {
+  const { unpivot, into, plan } = options
+  if (unpivot === undefined || into === undefined)
+    throw new Problem('usage', '--unpivot and --into belong together', {
+      hint: 'For example: --unpivot 2019-2023 --into year,value',
+    })
+  if (plan !== undefined || options.delete)
+    throw new Problem('usage', '--unpivot cannot be used with --plan or --delete')
+  const made: LocalFile[] = []
+  for (const local of files)
+    made.push({
+      ...local,
+      file: await unpivoted(context, local.file, { columns: unpivot, into }, { ...options, column: [] }),
+    })
+  return made
+}
+
+/** Files that a message names. */
+const MAX_NAMED = 3
+
+function someOf(files: readonly string[]): string {
+  return files.slice(0, MAX_NAMED).join(', ') + (files.length > MAX_NAMED ? ' …' : '')
+}
