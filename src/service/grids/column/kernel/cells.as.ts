@@ -4,6 +4,8 @@
  * equal have equal hashes: `1.50` has that of `1.5`. Where that takes more than looking at the bytes, `odd` says so.
  */
 
+import { AMBIGUOUS_ESCAPE, endOf, endOfText, escapes, skipBlanks } from './scan.as'
+
 /** Memory: behind the constants of this file, the results, the numbers of rows, the text. */
 export const MAX_VALUES: i32 = 65_536
 export const HASHES: i32 = 1024
@@ -24,14 +26,12 @@ const QUOTE: i32 = 0x22
 const COMMA: i32 = 0x2c
 const MINUS: i32 = 0x2d
 const POINT: i32 = 0x2e
-const SLASH: i32 = 0x2f
 const ZERO: i32 = 0x30
 const NINE: i32 = 0x39
 const BRACKET: i32 = 0x5b
 const BACKSLASH: i32 = 0x5c
 const LETTER_E: i32 = 0x65
 const LETTER_N: i32 = 0x6e
-const LETTER_U: i32 = 0x75
 const BRACE: i32 = 0x7b
 
 const K1: u64 = 0x9e37_79b9_7f4a_7c15
@@ -42,62 +42,6 @@ let seed: u64 = 0
 /** Hashes differ between processes, so that nobody can make values that have the same. */
 export function begin(low: i32, high: i32): void {
   seed = ((<u64>(<u32>high)) << 32) | <u64>(<u32>low)
-}
-
-function endOf(at: i32): i32 {
-  const first = <i32>load<u8>(at)
-  if (first == QUOTE) return endOfText(at)
-  if (first == BRACKET || first == BRACE) {
-    let depth = 0
-    let i = at
-    while (true) {
-      const c = <i32>load<u8>(i)
-      if (c == QUOTE) {
-        i = endOfText(i)
-        continue
-      }
-      i++
-      // Brackets and braces differ in bit 5 alone.
-      const kind = c & 0xdf
-      if (kind == BRACKET) depth++
-      else if (kind == 0x5d && --depth == 0) return i
-    }
-  }
-  let i = at
-  while (true) {
-    const v = v128.load(i)
-    const found = i8x16.bitmask(
-      v128.or(i8x16.eq(v, i8x16.splat(<i8>COMMA)), i8x16.le_u(v, i8x16.splat(<i8>BLANK))),
-    )
-    if (found) return i + <i32>ctz(found)
-    i += 16
-  }
-}
-
-/** Also finds escapes of which one character has several. */
-function endOfText(at: i32): i32 {
-  let i = at + 1
-  while (true) {
-    const v = v128.load(i)
-    const found = i8x16.bitmask(
-      v128.or(i8x16.eq(v, i8x16.splat(<i8>QUOTE)), i8x16.eq(v, i8x16.splat(<i8>BACKSLASH))),
-    )
-    if (!found) {
-      i += 16
-      continue
-    }
-    i += <i32>ctz(found)
-    if (<i32>load<u8>(i) == QUOTE) return i + 1
-    const escaped = <i32>load<u8>(i + 1)
-    if (escaped == LETTER_U || escaped == SLASH) odd = 1
-    i += 2
-  }
-}
-
-function skipBlanks(at: i32): i32 {
-  let i = at
-  while (<i32>load<u8>(i) <= BLANK) i++
-  return i
 }
 
 function mixed(hash: u64, word: u64): u64 {
@@ -146,6 +90,7 @@ export function hashes(at: i32, to: i32, most: i32): i32 {
     let from = i
     const first = <i32>load<u8>(i)
     const end = endOf(i)
+    if (escapes & AMBIGUOUS_ESCAPE) odd = 1
     let last = end
     if (first == LETTER_N) {
       if (missing < 0) missing = n

@@ -4,6 +4,8 @@
  * the TypeScript code reads (scalars.ts, rows.ts), and so all rules are there. The text ends with padding: commas.
  */
 
+import { endOf, endOfText, escapes, skipBlanks } from './scan.as'
+
 /** Memory of `rows`: behind the constants of this file, the columns, the numbers of the rows, what is before each cell, the output, the texts. */
 export const COLUMNS: i32 = 2048
 export const COLUMN_BYTES: i32 = 32
@@ -52,67 +54,6 @@ const BRACKET: i32 = 0x5b
 const BACKSLASH: i32 = 0x5c
 const LETTER_N: i32 = 0x6e
 const BRACE: i32 = 0x7b
-
-/** Whether the text that `endOf` passed has escapes. */
-let escapes: bool = false
-
-/** The end of the value at `at`. */
-function endOf(at: i32): i32 {
-  const first = <i32>load<u8>(at)
-  if (first == QUOTE) {
-    escapes = false
-    return endOfText(at)
-  }
-  if (first == BRACKET || first == BRACE) {
-    let depth = 0
-    let i = at
-    while (true) {
-      const c = <i32>load<u8>(i)
-      if (c == QUOTE) {
-        i = endOfText(i)
-        continue
-      }
-      i++
-      // Brackets and braces differ in bit 5 alone.
-      const kind = c & 0xdf
-      if (kind == BRACKET) depth++
-      else if (kind == 0x5d && --depth == 0) return i
-    }
-  }
-  let i = at
-  while (true) {
-    const v = v128.load(i)
-    const found = i8x16.bitmask(
-      v128.or(i8x16.eq(v, i8x16.splat(<i8>COMMA)), i8x16.le_u(v, i8x16.splat(<i8>BLANK))),
-    )
-    if (found) return i + <i32>ctz(found)
-    i += 16
-  }
-}
-
-function endOfText(at: i32): i32 {
-  let i = at + 1
-  while (true) {
-    const v = v128.load(i)
-    const found = i8x16.bitmask(
-      v128.or(i8x16.eq(v, i8x16.splat(<i8>QUOTE)), i8x16.eq(v, i8x16.splat(<i8>BACKSLASH))),
-    )
-    if (!found) {
-      i += 16
-      continue
-    }
-    i += <i32>ctz(found)
-    if (<i32>load<u8>(i) == QUOTE) return i + 1
-    escapes = true
-    i += 2
-  }
-}
-
-function skipBlanks(at: i32): i32 {
-  let i = at
-  while (<i32>load<u8>(i) <= BLANK) i++
-  return i
-}
 
 /** The beginning of the value after the next `count` ones. `simple`: no value has a comma in it. */
 function skip(at: i32, count: i32, simple: bool): i32 {
@@ -182,7 +123,7 @@ export function rows(from: i32, count: i32, columns: i32, separator: i32, after:
         if ((first == BRACKET || first == BRACE) && hasLines(at, end)) odd = 1
         else target = copy(at, end - at, target)
       } else if (first == QUOTE) {
-        const cell = escapes ? unescaped(at, end, separator, target) : text(at, end, separator, target)
+        const cell = escapes != 0 ? unescaped(at, end, separator, target) : text(at, end, separator, target)
         if (cell == 0) odd = 1
         else target = cell
       } else if (first == BRACKET || first == BRACE) odd = 1
