@@ -43,7 +43,7 @@ export type TableRule =
   | { rule: 'key' | 'unique'; columns: readonly string[] }
   | { rule: 'rows'; range: Range }
   | { rule: 'columns'; column: string }
-  /** No row for which this is false; docs/queries.md. */
+  /** No row for which this is false; docs/filtering.md. */
   | { rule: 'where'; where: string }
   | { rule: 'extra_columns'; columns: readonly string[] }
   | { rule: 'column_order'; columns: readonly string[] }

@@ -12,7 +12,7 @@ export interface TypedOption {
   integer?: { max?: number }
 }
 
-/** Options that choose and sort rows: see docs/queries.md. The service evaluates both. */
+/** Options that choose and sort rows: see docs/filtering.md. The service evaluates both. */
 export const whereOption = {
   flags: '--where <condition>',
   description: "only rows for which this is true: temp > 20 and city in ('Oslo', 'Rome')",

@@ -1,4 +1,4 @@
-/** The language of `where` and `sort`: read in one place, for the API, pages, charts and commands. See docs/queries.md. */
+/** The language of `where` and `sort`: read in one place, for the API, pages, charts and commands. See docs/filtering.md. */
 export {
   boundWhere,
   COMPOUND,

@@ -3,7 +3,7 @@ import { badQuery, type Token, tokensOf } from './tokens.ts'
 
 /**
  * The language of `where`: comparisons, `and`, `or`, `not`, `in`, `like`, `ilike`, `between`, `is null` and arithmetic.
- * See docs/queries.md.
+ * See docs/filtering.md.
  */
 export type Expression = { at: number } & (
   | { kind: 'literal'; value: number | bigint | string | boolean | null }

@@ -34,7 +34,7 @@ export type JobOutcome = 'done' | 'failed' | 'lost'
 
 class Lost extends Error {}
 
-/** Does work in the background with the other servers on the database. See docs/adr/0029-jobs-have-leases.md. */
+/** Does work in the background with the other servers on the database. See docs/adr/0029. */
 export class Jobs {
   /** What has become of jobs, by kind, and what is left. */
   readonly stats = {

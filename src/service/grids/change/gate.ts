@@ -13,7 +13,7 @@ const POLL_MS = 25
 /**
  * Holds a grid while its columns change, in its row: appends and folds of other servers wait (`isHeld`), which would
  * otherwise come between reading the layout and changing it, again and again. Only for fairness: what a change commits
- * is right because it compares the layout. See docs/adr/0029-jobs-have-leases.md.
+ * is right because it compares the layout. See docs/adr/0029.
  */
 export class Gate {
   readonly by = randomBytes(8).toString('hex')

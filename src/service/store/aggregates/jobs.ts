@@ -9,7 +9,7 @@ export const SETTLED_AFTER = 5 * 60_000
 /** How often everything is swept, in ms. */
 export const SWEEP_EVERY = 24 * 3600 * 1000
 
-/** Work in the background, which any server on the database may do. See docs/adr/0029-jobs-have-leases.md. */
+/** Work in the background, which any server on the database may do. See docs/adr/0029. */
 export class JobReader {
   constructor(protected readonly db: Db) {}
 

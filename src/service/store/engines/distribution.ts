@@ -6,7 +6,7 @@ import type { Engine } from './engine.ts'
 
 /**
  * Where the rows of each table are on Citus: with all rows of their owner, with those of `home`, or on every node. What
- * is read without knowing an owner and seldom changes is everywhere. See docs/adr/0032-citus-by-owner.md.
+ * is read without knowing an owner and seldom changes is everywhere. See docs/adr/0032.
  */
 const distribution = {
   counters: 'owner',

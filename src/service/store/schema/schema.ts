@@ -359,7 +359,7 @@ export interface Schema {
    * the last name of those that have been told.
    */
   marks: { owner: string; folder: number; done: string }
-  /** Work in the background. See docs/adr/0029-jobs-have-leases.md. */
+  /** Work in the background. See docs/adr/0029. */
   jobs: {
     /** Whose files it changes; empty for work on all. */
     owner: string
