@@ -1,5 +1,5 @@
 // What requests may cost: statements of warm requests, however long the lists are. The figures are those of
-// docs/operating.md#what-requests-cost.
+// docs/operating.md#capacity.
 import { beforeAll, expect, it } from 'vitest'
 import { idlocal, onBothStores, scatter } from '../../support/service.ts'
 
