@@ -26,7 +26,7 @@ const metricsIn = (text: string): Set<string> =>
   )
 
 describe('alerts and dashboard', () => {
-  it('name metrics that a server has, in a form that Prometheus accepts', async () => {
+  it('alerts and the dashboard use only existing metrics, in a form that Prometheus accepts', async () => {
     const folder = temporaryFolder()
     const server = await serve([], { home: folder.path })
     await fetch(`${server.url}/v2/plots`)
@@ -51,7 +51,7 @@ describe('alerts and dashboard', () => {
     }
   })
 
-  it('say in docs/operating.md what to do', () => {
+  it('every alert has a section in docs/operating.md', () => {
     const headings = readFileSync(join(root, 'docs/operating.md'), 'utf8')
       .split('\n')
       .filter((line) => line.startsWith('### '))
@@ -62,7 +62,7 @@ describe('alerts and dashboard', () => {
     }
   })
 
-  it.skipIf(!has('promtool'))('have rules that promtool accepts (skipped without promtool)', () => {
+  it.skipIf(!has('promtool'))('promtool accepts the alert rules (skipped without promtool)', () => {
     const checked = spawnSync('promtool', ['check', 'rules', join(deploy, 'prometheus/alerts.yaml')], {
       encoding: 'utf8',
     })
@@ -71,13 +71,16 @@ describe('alerts and dashboard', () => {
 })
 
 describe('systemd', () => {
-  it.skipIf(!has('systemd-analyze'))('accepts the unit without a word (skipped without systemd)', () => {
-    // It ends with 0 even for nonsense: whatever it says is a mistake.
-    const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', join(deploy, 'gridline.service')], {
-      encoding: 'utf8',
-    })
-    expect(stdout + stderr).toBe('')
-  })
+  it.skipIf(!has('systemd-analyze'))(
+    'systemd-analyze accepts the unit without warnings (skipped without systemd)',
+    () => {
+      // It ends with 0 even for nonsense: whatever it says is a mistake.
+      const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', join(deploy, 'gridline.service')], {
+        encoding: 'utf8',
+      })
+      expect(stdout + stderr).toBe('')
+    },
+  )
 })
 
 describe('containers', () => {
@@ -99,7 +102,7 @@ describe('containers', () => {
     expect(valid({ services: { gridline: { imagee: 'x' } } })).toBe(false)
   })
 
-  it('manifests of Kubernetes have the fields and types that it knows', { timeout: 60_000 }, () => {
+  it('Kubernetes manifests match their schemas', { timeout: 60_000 }, () => {
     const types: Record<string, string> = {
       ConfigMap: 'core/v1',
       Service: 'core/v1',
@@ -148,7 +151,7 @@ describe('containers', () => {
     expect(check([wrong])).toMatch(/replica.*does not exist/)
   })
 
-  it('each manifest is in the kustomization, and runs without rights on a read-only root', () => {
+  it('every manifest is in the kustomization, and runs unprivileged on a read-only root', () => {
     const { resources } = parse(read('kubernetes/kustomization.yaml'))
     expect([...resources, 'kustomization.yaml'].sort()).toEqual(
       readdirSync(join(deploy, 'kubernetes')).sort(),
@@ -168,7 +171,7 @@ describe('containers', () => {
     }
   })
 
-  it('only variables are set that Gridline, Node or S3 read', () => {
+  it('the files set only variables that Gridline, Node or S3 read', () => {
     const names = new Set(
       [
         'Dockerfile',

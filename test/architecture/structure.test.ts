@@ -123,7 +123,7 @@ function arrowsBetween(placeOf: (path: string) => string): Map<string, Set<strin
 }
 
 describe('imports run downhill', () => {
-  it('the scan finds imports', () => {
+  it('the import scan finds static and dynamic imports', () => {
     expect(imports.length).toBeGreaterThan(200)
     expect(imports).toContainEqual({
       from: 'src/cli/connect/connect.ts',
@@ -133,7 +133,7 @@ describe('imports run downhill', () => {
     })
   })
 
-  it('a floor imports only floors below it', () => {
+  it('a layer imports only layers below it', () => {
     const inside = imports.filter(({ to }) => to.startsWith('src/'))
     expect([...new Set(inside.flatMap(({ from, to }) => [room(from), room(to)]))].sort()).toEqual(
       [...FLOORS].sort(),
@@ -146,19 +146,22 @@ describe('imports run downhill', () => {
   })
 
   const roomOf = (path: string): string => path.split('/')[2]
-  it.each(Object.entries(ROOMS))('a room of %s imports only rooms below it, types too', (floor, rooms) => {
-    const wrong = imports.filter(
-      ({ from, to }) =>
-        room(from) === floor &&
-        to.startsWith(`src/${floor}/`) &&
-        rooms.indexOf(roomOf(to)) < rooms.indexOf(roomOf(from)),
-    )
-    expect(wrong).toEqual([])
-    expect(readdirSync(join(root, 'src', floor)).sort()).toEqual([...rooms].sort())
-  })
+  it.each(Object.entries(ROOMS))(
+    'a module of %s imports only modules below it, including types',
+    (floor, rooms) => {
+      const wrong = imports.filter(
+        ({ from, to }) =>
+          room(from) === floor &&
+          to.startsWith(`src/${floor}/`) &&
+          rooms.indexOf(roomOf(to)) < rooms.indexOf(roomOf(from)),
+      )
+      expect(wrong).toEqual([])
+      expect(readdirSync(join(root, 'src', floor)).sort()).toEqual([...rooms].sort())
+    },
+  )
 
   it.each(Object.entries(INNER_ROOMS))(
-    'a room of %s imports only rooms below it, types too',
+    'a module of %s imports only modules below it, including types',
     (place, rooms) => {
       const inner = (path: string): string => path.split('/')[3]
       const wrong = imports.filter(
@@ -171,7 +174,7 @@ describe('imports run downhill', () => {
     },
   )
 
-  it('no files import each other in a circle, types too', () => {
+  it('no files import each other in a circle, including types', () => {
     expect(
       circles(
         sources('src'),
@@ -180,7 +183,7 @@ describe('imports run downhill', () => {
     ).toEqual([])
   })
 
-  it.each([2, 3, 4, 5])('no folders import each other in a circle at level %i, types too', (level) => {
+  it.each([2, 3, 4, 5])('no folders import each other in a circle at level %i, including types', (level) => {
     // Files beside folders of a level are rooms of their own.
     const folder = (path: string): string => {
       const folders = path.split('/').slice(0, -1)
@@ -190,7 +193,7 @@ describe('imports run downhill', () => {
     expect(circles(folders, arrowsBetween(folder))).toEqual([])
   })
 
-  it('the command line reaches the service only through dynamic imports of its front door', () => {
+  it('the command line imports the service only dynamically, through its index', () => {
     const wrong = imports.filter(
       (i) =>
         room(i.from) === 'cli' &&
@@ -200,7 +203,7 @@ describe('imports run downhill', () => {
     expect(wrong).toEqual([])
   })
 
-  it('a floor is entered through its index', () => {
+  it('other layers import json, ingest and client only through their index', () => {
     const wrong = imports.filter(
       ({ from, to }) =>
         /^src\/(json|ingest|client)\//.test(to) && !to.endsWith('/index.ts') && room(from) !== room(to),
@@ -208,7 +211,7 @@ describe('imports run downhill', () => {
     expect(wrong).toEqual([])
   })
 
-  it('only the store knows SQL', () => {
+  it('only the store imports a database driver or Kysely', () => {
     const drivers = ['kysely', 'pg', 'node:sqlite', '@photostructure/sqlite']
     const wrong = imports.filter(
       ({ from, to }) => !from.startsWith('src/service/store') && drivers.includes(to),
@@ -216,7 +219,7 @@ describe('imports run downhill', () => {
     expect(wrong).toEqual([])
   })
 
-  it('what is exported is used by another file', () => {
+  it('every export is used by another file', () => {
     const texts = new Map(
       [...sources('src'), ...sources('test')].map((path) => [path, readFileSync(join(root, path), 'utf8')]),
     )
@@ -274,7 +277,7 @@ describe('the contract', () => {
     expect(retried.sort()).toEqual(['overloaded', 'rate_limited', 'unreachable'])
   })
 
-  it('fids and links', () => {
+  it('fids and links are parsed and formatted in one form', () => {
     for (const text of ['alice:0', 'alice:-1', 'a.b_c-d:12']) expect(parseFid(text)).toBeDefined()
     for (const text of ['alice', 'alice:', ':1', 'alice:-2', 'alice:01', 'al/ice:1', 'alice:1x', 'a b:1'])
       expect(parseFid(text), text).toBeUndefined()
@@ -294,7 +297,7 @@ describe('the contract', () => {
 })
 
 describe('a kernel', () => {
-  it('has the same layout of its memory on both sides', () => {
+  it('a kernel and its caller agree on the memory layout', () => {
     const constants = (file: string): Map<string, string> =>
       new Map(
         [
@@ -322,7 +325,7 @@ describe('a kernel', () => {
 })
 
 describe('completions', () => {
-  it.each(shells)('the script for %s asks the program what to complete', (shell) => {
+  it.each(shells)('the completion script for %s calls the program', (shell) => {
     const script = completionScript(shell)
     expect(script).toContain('gridline __complete')
     expect(
@@ -332,7 +335,7 @@ describe('completions', () => {
     ).toContain(script)
   })
 
-  it('each file in completions/ is the script of one shell', () => {
+  it('every file in completions/ is the generated script of a shell', () => {
     const scripts = shells.map((shell) => completionScript(shell))
     const files = readdirSync(join(root, 'completions')).map((file) =>
       readFileSync(join(root, 'completions', file), 'utf8'),
@@ -341,15 +344,15 @@ describe('completions', () => {
     expect(new Set(scripts).size).toBe(shells.length)
   })
 
-  it('docs/cli.md is what npm run docs writes', async () => {
+  it('docs/cli.md is up to date with npm run docs', async () => {
     expect(await cliReference(commands)).toBe(readFileSync(join(root, 'docs/cli.md'), 'utf8'))
   })
 
-  it('docs/json.md is what npm run docs writes', async () => {
+  it('docs/json.md is up to date with npm run docs', async () => {
     expect(await jsonReference(commands)).toBe(readFileSync(join(root, 'docs/json.md'), 'utf8'))
   })
 
-  it('the man pages are what npm run docs writes, and package.json names all of them', async () => {
+  it('the man pages are up to date with npm run docs, and package.json lists all of them', async () => {
     const pages = await manPages(commands, version)
     for (const [file, page] of Object.entries(pages))
       expect(page).toBe(readFileSync(join(root, 'docs/man', file), 'utf8'))

@@ -30,7 +30,7 @@ const column = fc.record({
   share: fc.double({ min: 0, max: 1, noNaN: true }),
 })
 
-it('a table of any columns has a chart', async () => {
+it('every combination of columns gets a chart', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(column, { selector: ({ name }) => name, minLength: 1, maxLength: 7 }),
@@ -50,7 +50,7 @@ it('a table of any columns has a chart', async () => {
   )
 })
 
-it('says why, and what else would do', async () => {
+it('the choice has a reason and alternatives', async () => {
   const cols = [
     { name: 'city', type: 'text', uid: 'a' },
     { name: 'price', type: 'number', uid: 'b' },

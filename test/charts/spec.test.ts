@@ -134,7 +134,7 @@ const needed: Partial<Record<ChartType, ChartOptions>> = {
 const least = (type: ChartType): ChartOptions => ({ x: 'day', y: 'price', ...needed[type] })
 
 describe.each(chartTypes)('%s', (type) => {
-  it('made and then changed, it is what both options make; options that are removed leave nothing', async () => {
+  it('a changed chart equals one created with all options; removed options leave nothing behind', async () => {
     let compared = 0
     await fc.assert(
       fc.asyncProperty(someOptions(type), someOptions(type), async (first, second) => {
@@ -160,7 +160,7 @@ describe.each(chartTypes)('%s', (type) => {
     expect(compared).toBeGreaterThan(0)
   })
 
-  it('what was changed by hand stays, whatever else is changed', async () => {
+  it('changes made by hand survive later changes of options', async () => {
     await fc.assert(
       fc.asyncProperty(someOptions(type), fc.constantFrom(...chartTypes), async (options, other) => {
         const figure = await made(type, least(type))
@@ -191,7 +191,7 @@ describe.each(chartTypes)('%s', (type) => {
   })
 })
 
-it('columns that are renamed are found, wherever options name them', async () => {
+it('renamed columns are found in every option', async () => {
   const options: ChartOptions = {
     ...{ x: 'city, old', y: 'price,cost', aggregate: 'sum' as const, sort: '-"city, old"' },
     where: '"city, old" = \'price\' and price > 1 or not cost in (1, 2)',
@@ -213,7 +213,7 @@ it('columns that are renamed are found, wherever options name them', async () =>
   expect(next.data.map(({ name }) => name)).toEqual(['net "price"', 'a,b'])
 })
 
-it('a spec that is not ours makes no chart, and harms nothing', async () => {
+it('a foreign spec is ignored and does no harm', async () => {
   const figure = await made('line', { x: 'day', y: 'price' })
   for (const spec of [
     null,

@@ -13,7 +13,7 @@ describe('global flags in front of the command', () => {
     ['--timeout 5 --local show x', 'show x --timeout 5 --local'],
     ['ls -q', 'ls -q'],
     ['--help', '--help'],
-  ])('%s → %s', (given, moved) => {
+  ])('%s is parsed as %s', (given, moved) => {
     expect(moveGlobalFlagsLast(words(given))).toEqual(words(moved))
   })
 })
@@ -30,7 +30,7 @@ describe('fields behind --json', () => {
     ['ls --json -q', 'ls --json -q'],
     ['ls --json', 'ls --json'],
     ['ls -- --json fid', 'ls -- --json fid'],
-  ])('%s → %s', (given, joined) => {
+  ])('%s is parsed as %s', (given, joined) => {
     expect(joinJsonFields(words(given), known)).toEqual(words(joined))
   })
 })

@@ -110,11 +110,11 @@ writeFileSync(file, JSON.stringify(figure))
     before = await state()
   })
 
-  it('is an option of every command that writes, and each is tried here', async () => {
+  it('every command that writes has --dry-run, and is tested here', async () => {
     expect((await writers()).sort()).toEqual([...Object.keys(runs), ...elsewhere].sort())
   })
 
-  it.each(Object.entries(runs))('%s shows the change', async (_, [args, shown]) => {
+  it.each(Object.entries(runs))('--dry-run of %s prints the change', async (_, [args, shown]) => {
     const { code, stdout, stderr } = await run([...args, '--dry-run', '--json'])
     expect([code, stderr.replace(/^\{.*\n/, '')]).toEqual([0, ''])
     expect(stdout).toMatch(shown)
@@ -126,16 +126,16 @@ writeFileSync(file, JSON.stringify(figure))
     [['column', 'rename', 'grid', 'n', 'm'], 'change a column\tgrid\t', 'name=m'],
     [['mkdir', 'new'], 'create a folder\tnew\t', 'path=new'],
     [['plot', 'create', 'figure.json', '--name', 'p', '--public'], 'create a plot\t', 'public name=p'],
-  ])('%j is told in words of the command line', async (args, start, change = '') => {
+  ])('--dry-run describes %j in words of the command line', async (args, start, change = '') => {
     const { stdout } = await run([...args, '--dry-run'])
     expect([stdout.startsWith(start), stdout.trimEnd().split('\t')[3] ?? '']).toEqual([true, change])
   })
 
-  it('changes nothing', async () => {
+  it('--dry-run changes nothing', async () => {
     expect(await state()).toBe(before)
   })
 
-  it('refuses what is refused, and only that: types, and checks of the grid', async () => {
+  it('--dry-run refuses exactly what the write refuses: types, and checks of the grid', async () => {
     for (const [name, text] of Object.entries({
       'times.csv': 't,n\n2024-05-01T10:00,1\n',
       'days.csv': 't,n\n2024-05-02,2\n',
@@ -153,7 +153,7 @@ writeFileSync(file, JSON.stringify(figure))
     await run(['delete', 'times', '--yes'])
   })
 
-  it('says what would fail', async () => {
+  it('--dry-run reports what would fail', async () => {
     expect((await run(['trash', 'nothing', '--dry-run'])).code).toBe(3)
     expect(await run(['append', 'grid', 'wrong.csv', '--dry-run'])).toMatchObject({
       code: 7,
@@ -176,7 +176,7 @@ describe('--dry-run of admin', () => {
   const reading = ['user list', 'key list', 'trust list', 'blobs list', 'verify', 'backup', 'audit']
   const issuer = 'https://gitlab.com'
 
-  it('is an option of every command that changes something', async () => {
+  it('every admin command that writes has --dry-run', async () => {
     const leaves = (await leavesOf(commands)).filter(({ path }) => path.startsWith('admin '))
     expect(
       leaves
@@ -186,7 +186,7 @@ describe('--dry-run of admin', () => {
     ).toEqual(reading.sort())
   })
 
-  it('says what would be done, refuses what would fail, and changes nothing', async () => {
+  it('--dry-run of admin prints the change, refuses what would fail, and changes nothing', async () => {
     await admin('create-user bob')
     await admin('create-user eve')
     await admin('user disable eve --yes')
@@ -240,13 +240,13 @@ describe('--dry-run of admin', () => {
     'key list bob',
     'key revoke bob --all',
     'trust list',
-  ])('%s needs a database that exists', async (line) => {
+  ])('%s requires an existing database', async (line) => {
     const at = join(cwd, 'missing.db')
     const { code, stderr } = await run(['admin', ...line.split(' '), '--database', `sqlite:${at}`])
     expect([code, stderr, existsSync(at)]).toEqual([3, `error: no such database: ${at}\n`, false])
   })
 
-  it('creates no database', async () => {
+  it('--dry-run of admin creates no database', async () => {
     const { code } = await run([
       'admin',
       'create-user',

@@ -29,7 +29,7 @@ function memory(broken = false) {
   return { kept, load: async () => ({ Entry }) }
 }
 
-it('a key is kept by profile and server, and deleted', async () => {
+it('the keychain stores keys by profile and server, and deletes them', async () => {
   const { kept, load } = memory()
   const keychain = new Keychain({}, load)
   expect(await keychain.set('work', 'https://a.test', 'secret')).toBe(true)
@@ -44,7 +44,7 @@ it.each([
   ['GRIDLINE_HOME', { GRIDLINE_HOME: '/x' }],
   ['CI', { CI: 'true' }],
   ['GRIDLINE_KEYCHAIN=off', { GRIDLINE_KEYCHAIN: 'off' }],
-])('it is not used with %s', async (_, environment) => {
+])('the keychain is not used with %s', async (_, environment) => {
   const { kept, load } = memory()
   expect([await new Keychain(environment, load).set('p', 'https://a.test', 'k'), kept.size]).toEqual([
     false,
@@ -52,7 +52,7 @@ it.each([
   ])
 })
 
-it('where there is none, keys are kept elsewhere, and reading says why', async () => {
+it('without a keychain, keys are stored elsewhere, and reading explains why', async () => {
   const none = new Keychain({}, memory(true).load)
   expect(await none.set('p', 'https://a.test', 'k')).toBe(false)
   await expect(none.get('p', 'https://a.test')).rejects.toThrow(/cannot open the keychain: no storage/)
@@ -62,7 +62,7 @@ const hasKeyring = ['dbus-run-session', 'gnome-keyring-daemon'].every(
   (program) => spawnSync(program, ['--version']).error === undefined,
 )
 
-it.skipIf(!hasKeyring)('the keychain of the desktop keeps the key of a login until logout', async () => {
+it.skipIf(!hasKeyring)('the desktop keychain keeps the key of a login until logout', async () => {
   const folder = temporaryFolder()
   const [home, run] = [join(folder.path, 'home'), join(folder.path, 'run')]
   for (const path of [home, run]) mkdirSync(path, { mode: 0o700 })

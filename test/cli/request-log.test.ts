@@ -21,7 +21,7 @@ class Pipe extends Writable {
   }
 }
 
-it('drops and counts log lines while nobody reads them, and writes later ones', async () => {
+it('the request log drops and counts lines while nobody reads them, and writes later ones', async () => {
   const pipe = new Pipe()
   const log = new RequestLog(pipe as unknown as NodeJS.WriteStream)
   const line = { path: 'x'.repeat(100_000) }

@@ -11,7 +11,7 @@ describe('the config file', () => {
   const file = join(folder, 'config.json')
   const store = new ConfigStore(folder)
 
-  it('is written for its owner only, and read back', async () => {
+  it('the config file is readable by its owner only, and read back', async () => {
     await store.change((changed) => {
       changed.profile = 'work'
       changed.profiles = { work: { url: 'https://a.test', user: 'ann' } }
@@ -23,7 +23,7 @@ describe('the config file', () => {
     })
   })
 
-  it('may begin with a byte order mark', async () => {
+  it('the config file may begin with a byte order mark', async () => {
     writeFileSync(file, '\ufeff{"profile":"x"}')
     expect(await store.read()).toEqual({ profile: 'x' })
   })
@@ -36,7 +36,7 @@ describe('the config file', () => {
     '{"profiles":{"a":null}}',
     '{"profiles":{"a":{"url":5}}}',
     '{',
-  ])('%j is an error that says what to do', async (text) => {
+  ])('the config file %j is an error that says what to do', async (text) => {
     writeFileSync(file, text)
     await expect(store.read()).rejects.toMatchObject({
       code: 'bad_data',

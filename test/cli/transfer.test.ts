@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 
 describe('pull', () => {
-  it('writes grids as CSV and plots as figures with their data, and skips what is unchanged', async () => {
+  it('pull writes grids as CSV and plots as figures with their data, and skips unchanged files', async () => {
     const { code, stdout } = await run(['pull', 'Reports', 'out', '--json', 'path,action'])
     expect(code).toBe(0)
     const actions = new Map(
@@ -57,7 +57,7 @@ describe('pull', () => {
     expect(readdirSync(join(cwd, 'out/Reports')).filter((name) => name.endsWith('.part'))).toEqual([])
   })
 
-  it('other rows of the same grid are downloaded again, and a condition is checked', async () => {
+  it('pull downloads again with another --where, and checks the condition', async () => {
     const path = join(cwd, 'chosen/b.csv')
     const actions: string[] = []
     for (const args of [['--where', 'n > 3'], ['--where', 'n > 3'], ['--sort', '-n'], [], []]) {
@@ -74,7 +74,7 @@ describe('pull', () => {
     expect((await run(['pull', 'Reports/b', 'chosen', '--where', 'x > 3'])).stderr).toContain('no column "x"')
   })
 
-  it('--force downloads again, --dry-run writes nothing', async () => {
+  it('pull --force downloads again, and pull --dry-run writes nothing', async () => {
     const path = join(cwd, 'out/Reports/b.csv')
     const before = statSync(path).ino
     await run(['pull', 'Reports/b', 'out/Reports', '--force'])
@@ -84,7 +84,7 @@ describe('pull', () => {
     expect([stdout, existsSync(join(cwd, 'elsewhere'))]).toEqual(['[{"action":"would download"}]\n', false])
   })
 
-  it('names of files never lead out of the directory', () => {
+  it('pull never writes outside of the directory', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(fc.constantFrom('..', '.', '/', '../..', '\\'), fc.string()), { minLength: 1 }),
@@ -99,7 +99,7 @@ describe('pull', () => {
 })
 
 describe('push', () => {
-  it('copies folders, grids with the uids of their columns, and plots of them', async () => {
+  it('push copies folders, grids with the uids of their columns, and their plots', async () => {
     const serverHome = join(cwd, 'server')
     const server = await serve([], { home: serverHome })
     try {

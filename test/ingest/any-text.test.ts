@@ -85,7 +85,7 @@ async function found(one: string, pieces: number): Promise<Found> {
   }
 }
 
-it('any text is read or refused, the same in pieces of 1, 7 and 65,536 bytes, with and without the kernel', async () => {
+it('any text is read or refused alike, in chunks of 1, 7 and 65,536 bytes, with and without the kernel', async () => {
   await fc.assert(
     fc.asyncProperty(text, async (one) => {
       const whole = await found(one, 65_536)

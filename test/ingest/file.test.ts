@@ -9,7 +9,7 @@ const few = limitsFrom({ GRIDLINE_LIMIT_JSON_BODY_BYTES: '100' })
 const json = (text: string, options: Partial<FileOptions> = {}, pieces?: number) =>
   readFile(Buffer.from(text), { fileName: 'a.json', ...options }, pieces)
 
-it('an array of records beyond json_body_bytes is read in pieces, with columns that appear late', async () => {
+it('an array of records above json_body_bytes is streamed, with columns that appear late', async () => {
   const value = fc.oneof(
     fc.string(),
     fc.integer(),
@@ -46,7 +46,7 @@ it.each([
   await expect(json(text, { limits: few }, 10)).rejects.toThrow(message)
 })
 
-it('with flatten, members of nested objects are columns', async () => {
+it('with flatten, members of nested objects become columns', async () => {
   const text = '[{"id": 1, "at": {"city": "Oslo", "geo": {"x": 1}}}, {"id": 2, "at": null}]'
   const [{ names, rows }] = await json(text, { flatten: true })
   expect([names, rows]).toEqual([
@@ -58,7 +58,7 @@ it('with flatten, members of nested objects are columns', async () => {
   ])
 })
 
-it('a sheet and a range of a workbook are chosen', async () => {
+it('a sheet and a range of a workbook can be selected', async () => {
   const bytes = await xlsx({
     First: [['a'], [1]],
     Second: [

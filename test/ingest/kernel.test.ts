@@ -149,7 +149,7 @@ async function outcome(file: Buffer, piece: number, options: DelimitedOptions): 
 }
 
 describe('the kernel and the TypeScript reader', () => {
-  it('the kernel is there, and is used for rows of a large file', async () => {
+  it('the kernel is loaded, and used for rows of a large file', async () => {
     Kernel.use = 'always'
     const kernel = Kernel.acquire(false)
     expect(kernel).toBeDefined()
@@ -159,7 +159,7 @@ describe('the kernel and the TypeScript reader', () => {
     kernel!.release()
   })
 
-  it(`give the same slices, types, warnings and errors for ${FILES} random files`, async () => {
+  it(`kernel and TypeScript reader give the same slices, types, warnings and errors for ${FILES} random files`, async () => {
     let errors = 0
     for (let seed = 1; seed <= FILES; seed++) {
       const { file, piece, options } = fileOf(seed)

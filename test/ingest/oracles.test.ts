@@ -83,7 +83,7 @@ describe('DuckDB and this reader agree on well-formed text', () => {
     note: fc.constantFrom('', 'a, b', 'say "hi"', 'two\nlines', 'semi;colon', 'tab\there', ' padded '),
   }
 
-  it('values and nulls, row by row', async () => {
+  it('DuckDB and this reader agree on values and nulls, row by row', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(...Object.values(columns)), { minLength: 3, maxLength: 40 }),
@@ -113,7 +113,7 @@ describe('DuckDB and this reader agree on well-formed text', () => {
 })
 
 describe('the tokenizer agrees with csv-parse and papaparse on well-formed text', () => {
-  it('cell by cell', async () => {
+  it('the tokenizer agrees with csv-parse and papaparse, cell by cell', async () => {
     await fc.assert(
       fc.asyncProperty(table, fc.integer({ min: 1, max: 40 }), async (given, pieces) => {
         const text = written(given)
@@ -139,7 +139,7 @@ describe('the tokenizer agrees with csv-parse and papaparse on well-formed text'
     )
   })
 
-  it('with a detected delimiter', async () => {
+  it('the tokenizer agrees with csv-parse and papaparse on the detected delimiter', async () => {
     const plain = fc.record({
       delimiter: fc.constantFrom(...delimiters),
       rows: fc.array(

@@ -768,7 +768,7 @@ describe('files as people and programs write them', () => {
     }
   })
 
-  it.each(refused)('refused: %s', async (_, text, message) => {
+  it.each(refused)('the file is refused: %s', async (_, text, message) => {
     await expect(read(text)).rejects.toThrow(message)
   })
 })

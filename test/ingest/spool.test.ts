@@ -11,7 +11,7 @@ afterEach(() => {
 it.each([
   ['/nowhere/there', 'there is no such folder'],
   [import.meta.filename, 'it is not a folder'],
-])('a folder for temporary files that cannot be used (%s) is named, with the setting', async (path, why) => {
+])('an unusable temporary folder (%s) is reported with its setting', async (path, why) => {
   process.env.TMPDIR = path
   const spooled = spool(once(Buffer.from('x')), 10, () => new Error() as never)
   await expect(spooled).rejects.toMatchObject({

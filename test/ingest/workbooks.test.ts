@@ -84,12 +84,12 @@ it('the value next to an inline text is not part of it', async () => {
   expect(found.rows).toEqual([['1.', 'x']])
 })
 
-it('the main part is the one that the package names', async () => {
+it('the main part is the one named by the package', async () => {
   const [found] = await readFile(await book({ sheets: { One: table } }, 'excel/book1.xml'))
   expect(found.rows).toEqual([['2009-07-06', 1]])
 })
 
-it('a table that does not begin in the first column has no empty columns, and this is said', async () => {
+it('a table that starts in a later column has no empty columns, with a warning', async () => {
   const rows =
     row(3, text('B3', 'a'), text('C3', 'b')) +
     row(4, number('B4', 1), number('C4', 2)) +
@@ -105,7 +105,7 @@ it('a table that does not begin in the first column has no empty columns, and th
   expect(found.warnings.join()).toContain('sheet One: the table begins in column B')
 })
 
-it('numbers that are shown with leading zeros keep them', async () => {
+it('numbers displayed with leading zeros keep them', async () => {
   const rows =
     row(1, text('A1', 'zip'), text('B1', 'n')) +
     row(2, number('A2', 1234, 2), number('B2', 1)) +

@@ -27,7 +27,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
-it('every row of a sheet has as many cells as the widest one, wherever it is', async () => {
+it('every row of a sheet has as many cells as the widest row, wherever that is', async () => {
   const cell = fc.oneof(fc.constantFrom('x', 'a "b"', 'two\nlines', 'c,d', 'é'), fc.integer())
   const row = fc.array(cell, { minLength: 2, maxLength: 40 })
   await fc.assert(

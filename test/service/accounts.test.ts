@@ -43,14 +43,14 @@ onBothStores('operating users', (test) => {
       return [...names]
     })
 
-  it('are listed with their files and keys', async () => {
+  it('users are listed with their files and keys', async () => {
     await made('carl')
     await test().grid('carl', 'one', { a: [1] })
     const carl = (await listUsers(store())).find(({ username }) => username === 'carl')
     expect(carl).toMatchObject({ files: 1, keys: 1, is_admin: false, disabled_at: null })
   })
 
-  it('who are disabled cannot use keys and sessions; files and links stay', async () => {
+  it('disabled users cannot use keys and sessions; their files and links stay', async () => {
     await made('dora')
     const { fid } = await test().grid('dora', 'open', { a: [1] }, { world_readable: true })
     const { json } = await test().ask('dora', 'POST', '/v2/sessions', { json: { path: '/' } })
@@ -67,7 +67,7 @@ onBothStores('operating users', (test) => {
     expect(await test().status(undefined, 'GET', '/v2/users/current', { headers: cookie })).toBe(401)
   })
 
-  it('who are renamed keep files, keys, shares and teams; the former name leads to them', async () => {
+  it('renamed users keep files, keys, shares and teams; the former name leads to them', async () => {
     await made('gina')
     await made('hugo')
     const { fid } = await test().grid('gina', 'data', { a: [1, 2] }, { world_readable: true })
@@ -204,7 +204,7 @@ onBothStores('operating users', (test) => {
     await expect(createUser(store(), 'Georgina')).rejects.toThrow(/former name of a user who was deleted/)
   })
 
-  it('who are deleted leave nothing, and their ids are not used again', async () => {
+  it('deleted users leave nothing behind, and their ids are never reused', async () => {
     await made('emil')
     const { fid } = await test().grid('emil', 'gone', { a: [1] }, { world_readable: true })
     await test().ask('emil', 'POST', '/v2/teams', { json: { name: 'crew' } })
@@ -242,7 +242,7 @@ onBothStores('operating users', (test) => {
     await expect(deleteUser(store(), 'boss')).rejects.toThrow(/only administrator/)
   })
 
-  it('whose keys are revoked are signed out', async () => {
+  it('revoking all keys of a user ends their sessions', async () => {
     await made('fred')
     const [key] = await listKeys(store(), 'fred')
     await expect(revokeKeys(store(), 'fred', ['000000000000'])).rejects.toThrow(/has no API key/)

@@ -95,14 +95,14 @@ async function look(page: Page, name: string, path: string): Promise<object> {
   return found
 }
 
-it('pages for everybody', async () => {
+it('public pages are accessible', async () => {
   const page = await site().browser.newPage()
   const found: object[] = []
   for (const [name, path] of Object.entries(paths)) found.push(await look(page, name, path))
   expect(Object.assign({}, ...found)).toEqual({})
 }, 120_000)
 
-it('pages of who is signed in', async () => {
+it('pages of signed-in users are accessible', async () => {
   const { test, url, browser } = site()
   const context = await browser.createBrowserContext()
   const page = await context.newPage()
@@ -122,7 +122,7 @@ it('pages of who is signed in', async () => {
   await context.close()
 }, 120_000)
 
-it('what a chart shows is said in words, from its data', async () => {
+it('the alt text of a chart describes its data', async () => {
   const { browser, url } = site()
   const page = await browser.newPage()
   await page.goto(`${url}${paths.plot.slice(0, -1)}.embed`)
@@ -138,7 +138,7 @@ it('what a chart shows is said in words, from its data', async () => {
   expect(heights[0]).toBe(heights[1])
 })
 
-it('the frame that is copied has the size and the colors that are chosen', async () => {
+it('the copied iframe has the chosen size and colors', async () => {
   const { browser, url } = site()
   const page = await browser.newPage()
   await page.goto(url + paths.plot)

@@ -17,7 +17,7 @@ const isLong = process.env.GRIDLINE_TEST_LONG !== undefined
 
 describe('a bare root file system', () => {
   it.skipIf(!possible || !isLong)(
-    'makes a PNG with Node and nothing else (in the long run, with root and debootstrap)',
+    'a bare root file system with only Node renders a PNG (in long runs, as root with debootstrap)',
     { timeout: 600_000 },
     ({ skip }) => {
       const folder = temporaryFolder()

@@ -21,7 +21,7 @@ describe.each([
   ['in files', runs(4, 50), (): string => `file:${join(folder.path, 'bytes')}`],
   ['in S3', runs(4, 50), (): string => bucket.address],
 ] as const)('kill -9 loses no acknowledged write, with large values %s', (where, rounds, place) => {
-  it(`${rounds} rounds during appends and uploads: no row lost or doubled, no partial upload`, async () => {
+  it(`kill -9 during appends and uploads (${rounds} rounds) loses or doubles no row and leaves no partial upload`, async () => {
     const home = join(folder.path, where)
     const { stdout } = await gridline(['admin', 'create-user', 'alice', '--json'], { home })
     const authorization = `Basic ${Buffer.from(`alice:${JSON.parse(stdout).api_key}`).toString('base64')}`
@@ -118,7 +118,7 @@ describe.each([
 })
 
 describe('a full disk', () => {
-  it('answers writes with 507, changes nothing, and still answers reads', async () => {
+  it('a full disk answers writes with 507, changes nothing, and still answers reads', async () => {
     const database = `sqlite:${join(folder.path, 'full.db')}`
     const store = await openStore({ database })
     const { api_key } = await createUser(store, 'alice')

@@ -57,7 +57,7 @@ function send(
   })
 }
 
-it('serves while /readyz says that it stops; then every request is answered and every upload ends', async () => {
+it('a stopping server keeps serving while /readyz is 503, then answers every request and finishes uploads', async () => {
   const server = await serve([], options)
   const agent = new Agent({ keepAlive: true })
   const grid = JSON.parse(
@@ -124,7 +124,7 @@ it('serves while /readyz says that it stops; then every request is answered and 
   expect(JSON.parse(text).cols.n.data.length).toBe(1 + acknowledged)
 }, 60_000)
 
-it('a second signal ends the wait', async () => {
+it('a second signal ends the drain', async () => {
   const server = await serve([], { ...options, env: { GRIDLINE_LIMIT_DRAIN_SECONDS: '60' } })
   const gone = new Promise((resolve) => server.child.once('exit', resolve))
   server.child.kill('SIGTERM')

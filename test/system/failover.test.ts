@@ -102,7 +102,7 @@ describe('PostgreSQL failures', () => {
 })
 
 describe('several nodes at once on an empty database', () => {
-  it('all start, and each table is created once', async () => {
+  it('several servers start at once on an empty database, and each table is created once', async () => {
     for (let round = 0; round < 3; round++) {
       const url = await emptyDatabase(server.url)
       const nodes = await Promise.all(Array.from({ length: 6 }, () => serviceOn(url)))

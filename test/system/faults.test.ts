@@ -85,7 +85,7 @@ afterAll(async () => {
   await bucket.stop()
 })
 
-it('nothing is lost or doubled, and what fails is 503', { timeout: 300_000 }, async () => {
+it('under faults, no write is lost or doubled, and failures are 503', { timeout: 300_000 }, async () => {
   const owners = Array.from({ length: 4 }, (_, k) => `owner${k}`)
   for (const owner of owners) {
     await servers[0].user(owner)

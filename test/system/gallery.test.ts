@@ -178,7 +178,7 @@ function refusal(error: unknown): undefined {
   if (!(error instanceof Problem)) throw error
 }
 
-it('no text is cut off or covered, on a screen and on a phone', async () => {
+it('no text of a gallery chart is cut off or covered, on a screen and on a phone', async () => {
   const charts = examples.map(({ table, ...example }) => ({ ...example, csv: tables[table] }))
   expect(await faultsOf(charts, 0.8)).toEqual({})
 }, 180_000)
@@ -232,7 +232,7 @@ function randomChart(seed: number): Drawn {
   return { name: `chart ${seed}`, type, csv, options }
 }
 
-it('of random charts, too, and no series is unnamed', async () => {
+it('no text of a random chart is cut off or covered, and every series is named', async () => {
   const first = Number(process.env.GRIDLINE_TEST_SEED ?? 1)
   const charts = Array.from({ length: runs(4, 100) }, (_, k) => randomChart(first + k))
   expect(await faultsOf(charts, 0.65)).toEqual({})
@@ -266,7 +266,7 @@ The tables are made up, except \`population\` (United Nations, World Population 
 
 const docs = fileURLToPath(new URL('../../docs', import.meta.url))
 
-it('docs/charts.md has a command and a picture for each', async () => {
+it('docs/charts.md has a command and an image for each chart', async () => {
   if (process.env.UPDATE_GALLERY) {
     mkdirSync(`${docs}/images/charts`, { recursive: true })
     const { test, url } = site()

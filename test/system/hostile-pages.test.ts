@@ -96,12 +96,12 @@ describe('hostile texts on pages', () => {
     for (let k = 0; k <= 6; k++) await page.mouse.move(100 + k * 150, 150 + (k % 3) * 200)
   }
 
-  it('there are at least 200 different texts', () => {
+  it('there are at least 200 different hostile texts', () => {
     expect(new Set(TEXTS).size).toBe(TEXTS.length)
     expect(TEXTS.length).toBeGreaterThan(200)
   })
 
-  it('the texts are hostile: written into a page without a policy, they are executed', async () => {
+  it('the hostile texts are executed in a page without a policy', async () => {
     const { elsewhere } = site()
     const run = new Set<string>()
     elsewhere.pages.set('/raw', '<!doctype html><title>raw</title>')

@@ -11,7 +11,7 @@ onBothStores('integrity', (test) => {
     test().ask(user, method, path, { json })
   const damage = async () => (await verify(test().service.store)).damage
 
-  it('a flipped bit in appended rows is 500 damaged, is never folded, and is found by verify', async () => {
+  it('a flipped bit in appended rows is 500 damaged, is never flushed, and is found by verify', async () => {
     const { engine } = test().service.store
     const { fid } = await test().grid('alice', 'tail', { n: [1], s: ['x'] })
     for (let k = 0; k < 5; k++)
@@ -251,7 +251,7 @@ describe('damage found while streaming a response', () => {
   const folder = temporaryFolder()
   afterAll(folder.remove)
 
-  it('resets the connection, so that the response never looks complete', async () => {
+  it('damage found during a response resets the connection, so that it never looks complete', async () => {
     const test = new TestService(
       await createService({
         database: `sqlite:${join(folder.path, 'broken.db')}`,
@@ -288,29 +288,32 @@ describe('the database on disk', () => {
   const folder = temporaryFolder()
   afterAll(folder.remove)
 
-  it.skipIf(process.platform === 'win32')('is private to its owner, also if it was not before', async () => {
-    const { chmodSync, writeFileSync } = await import('node:fs')
-    const file = join(folder.path, 'private', 'gridline.db')
-    const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
-    const before = process.umask(0o022)
-    try {
-      const store = await openStore({ database: `sqlite:${file}` })
-      await store.write([], ({ accounts }) => accounts.addSecret('x', 'y'))
-      for (const suffix of ['', '-wal', '-shm']) expect(mode(file + suffix), suffix).toBe('600')
-      expect(mode(join(folder.path, 'private'))).toBe('700')
-      await store.close()
-      chmodSync(file, 0o644)
-      writeFileSync(`${file}-journal`, '')
-      chmodSync(`${file}-journal`, 0o644)
-      const again = await openStore({ database: `sqlite:${file}` })
-      expect(mode(file)).toBe('600')
-      await again.close()
-    } finally {
-      process.umask(before)
-    }
-  })
+  it.skipIf(process.platform === 'win32')(
+    'the database file is readable by its owner only, even if it was not before',
+    async () => {
+      const { chmodSync, writeFileSync } = await import('node:fs')
+      const file = join(folder.path, 'private', 'gridline.db')
+      const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
+      const before = process.umask(0o022)
+      try {
+        const store = await openStore({ database: `sqlite:${file}` })
+        await store.write([], ({ accounts }) => accounts.addSecret('x', 'y'))
+        for (const suffix of ['', '-wal', '-shm']) expect(mode(file + suffix), suffix).toBe('600')
+        expect(mode(join(folder.path, 'private'))).toBe('700')
+        await store.close()
+        chmodSync(file, 0o644)
+        writeFileSync(`${file}-journal`, '')
+        chmodSync(`${file}-journal`, 0o644)
+        const again = await openStore({ database: `sqlite:${file}` })
+        expect(mode(file)).toBe('600')
+        await again.close()
+      } finally {
+        process.umask(before)
+      }
+    },
+  )
 
-  it('compacting frees the space of deleted files', async () => {
+  it('compact frees the space of deleted files', async () => {
     const file = join(folder.path, 'compact.db')
     const store = await openStore({ database: `sqlite:${file}` })
     for (let k = 0; k < 40; k++) await store.blobs.put('alice', Buffer.alloc(100_000, `${k} `))

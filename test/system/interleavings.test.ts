@@ -95,7 +95,7 @@ onBothStores('two servers, step by step', (test, engine) => {
     for (const { service } of dead) await service.store.close()
   })
 
-  it('lose nothing, in any order and wherever one dies', async () => {
+  it('no acknowledged write is lost, in any order and at any crash', async () => {
     const random = randomly(engine === 'sqlite' ? 11 : 12)
     const open = async (): Promise<Node> => {
       const { database, keys } = test()

@@ -27,7 +27,7 @@ onBothStores('earlier versions', (test) => {
     return { fid: json.file.fid as string, at: [before, Date.now() - 1] }
   }
 
-  it('readers see the present one and those that were kept', async () => {
+  it('readers see only the current version and kept versions', async () => {
     const times: number[] = []
     const put = async (text: string) => {
       const { fid, at } = await upload(text)

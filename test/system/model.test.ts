@@ -97,7 +97,7 @@ async function areWhole(): Promise<void> {
   for (const { service } of services) expect((await verify(service.store)).damage).toEqual([])
 }
 
-it('the service behaves like the model, byte for byte the same on both stores, whatever files know of their folders', async () => {
+it('the service behaves like the model, byte for byte the same on both stores, at any state of background jobs', async () => {
   const seed = Number(process.env.GRIDLINE_TEST_SEED ?? 20_251_031)
   const numRuns = Number(process.env.GRIDLINE_TEST_RUNS ?? casesOf(12, 200))
   await fc.assert(fc.asyncProperty(sequence, follow), { seed, numRuns })

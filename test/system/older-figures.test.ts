@@ -81,7 +81,7 @@ describe.each([
   }, 60_000)
   afterAll(() => page.close())
 
-  it.each(figures.slice(0, runs(3, figures.length)))('$name: its titles are drawn', async ({ figure }) => {
+  it.each(figures.slice(0, runs(3, figures.length)))('the titles of $name are drawn', async ({ figure }) => {
     const svg = await page.evaluate(async (given: Attributes) => {
       // biome-ignore lint/suspicious/noExplicitAny: a global of the page
       const { Plotly } = window as any
@@ -119,7 +119,7 @@ describe.each([
     expect({ orientation, x, y, error: error_x.array }).toEqual(theirs)
   })
 
-  it('a position of a camera is the same eye, center and direction', async () => {
+  it('a camera position becomes the same eye, center and direction', async () => {
     const scene = { cameraposition: [[0.3, -0.2, 0.1, 0.9], [1, 2, 3], 2.5] }
     const { layout } = withToday({ data: [], layout: { scene } })
     const theirs = await page.evaluate(async (given: Attributes) => {

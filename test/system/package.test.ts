@@ -42,7 +42,7 @@ function unpacked(): string {
 }
 
 describe('npm pack', () => {
-  it('gives a package that runs alone: uploads, appends and prints', () => {
+  it('npm pack gives a package that uploads, appends and prints on its own', () => {
     const place = unpacked()
     expect(existsSync(join(place, 'src'))).toBe(false)
     // What this machine has compiled is of no use to others, and is larger than all else.
@@ -63,14 +63,14 @@ describe('npm pack', () => {
 })
 
 describe('stack traces', () => {
-  it('name the source with its line when GRIDLINE_DEBUG is set', async () => {
+  it('stack traces name source and line when GRIDLINE_DEBUG is set', async () => {
     const home = join(folder.path, 'traces')
     const { stderr } = await gridline(['cat', 'nothing', '--local'], { home, env: { GRIDLINE_DEBUG: '1' } })
     expect(stderr).toMatch(/at .*src\/client\/resolve\.ts:\d+:\d+/)
     expect(stderr).toMatch(/at .*src\/cli\/commands\/cat\.ts:\d+:\d+/)
   })
 
-  it('of unexpected errors name the source in the log of a server', async () => {
+  it('stack traces of unexpected errors name the source in the server log', async () => {
     const home = join(folder.path, 'server')
     const server = await serve([], { home })
     const { stdout } = await gridline(['admin', 'create-user', 'ann', '--json'], { home })
@@ -91,7 +91,7 @@ describe('stack traces', () => {
     await server.stop()
   })
 
-  it('need no source text beside them', () => {
+  it('stack traces need no source files', () => {
     const map = JSON.parse(readFileSync(join(root, 'dist/service.js.map'), 'utf8'))
     expect(map.sources.every((source: string) => source.startsWith('../'))).toBe(true)
     expect(map.sourcesContent).toBeUndefined()

@@ -192,11 +192,11 @@ describe('two servers', () => {
   // 50,000 rounds of all pairs in the long run.
   const ROUNDS = runs(16, 5_600)
   for (const [name, pair] of Object.entries(pairs))
-    it(`${name}: never both`, async () => {
+    it(`${name} never both succeed`, async () => {
       expect(await play(servers, pair, ROUNDS)).toEqual([])
     }, 3_600_000)
 
-  it('leave nothing that verify calls damage', async () => {
+  it('races leave a database that passes verify', async () => {
     expect((await verify(servers[0].service.store)).damage).toEqual([])
   })
 })
@@ -216,7 +216,7 @@ describe('without the locks of owners', () => {
     'two folders moved into each other',
     'a folder trashed and a file made in it',
   ])
-    it(`${name}: both, sooner or later`, async () => {
+    it(`without owner locks, ${name} sooner or later both succeed`, async () => {
       for (let round = 0; round < 2_000; round += 4)
         if ((await play(servers, pairs[name], 4, round)).length > 0) return
       expect.fail('no round failed, so this test cannot fail')

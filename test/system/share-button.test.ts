@@ -59,7 +59,7 @@ describe('the share button', () => {
   const figureOf = async (link: string) =>
     (await site().test.ask('alice', 'GET', `${new URL(link).pathname.slice(0, -1)}.json`)).json
 
-  it('of plotly.js 4 shows the chart after signing in, and saves it when the person says so', async () => {
+  it('the share button of plotly.js 4 shows the chart after signing in, and saves it on confirmation', async () => {
     const { url, elsewhere } = site()
     const visit = await host(
       '/plotly-4.js',
@@ -86,7 +86,7 @@ describe('the share button', () => {
   })
 
   it.each(['utf-8', 'windows-1252'])(
-    'of plotly.js 3 does the same with its form, from a page in %s',
+    'the share button of plotly.js 3 does the same with its form, from a page in %s',
     async (charset) => {
       const { url } = site()
       const visit = await host(
@@ -106,7 +106,7 @@ describe('the share button', () => {
     },
   )
 
-  it('takes no chart from other pages than the opener and the origin that is named', async () => {
+  it('the share page accepts charts only from its opener and the named origin', async () => {
     const { url, elsewhere } = site()
     elsewhere.pages.set(
       '/attacker',

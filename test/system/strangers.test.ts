@@ -80,7 +80,7 @@ const pattern = fc
   .array(fc.constantFrom('a', '_', '%', 'b', 'aaaaaaa', '%_a'), { minLength: 1, maxLength: 60 })
   .map((parts) => `t ${parts.length % 2 === 0 ? 'like' : 'ilike'} '%${parts.join('').slice(0, 200)}%'`)
 
-it('conditions on long texts delay nobody', async () => {
+it('anonymous conditions on long texts do not delay other requests', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(pattern, { minLength: 1, maxLength: 30 }), async (patterns) => {
       const where = patterns.join(' or ').slice(0, 9_000)
@@ -116,7 +116,7 @@ const transforms: Record<string, (values: { x: string; g: string }) => object[]>
 }
 
 it.each(LONG ? Object.keys(transforms) : ['trend', 'order', 'median'])(
-  'a chart with 250,000 points and the transform %s delays nobody',
+  'a chart with 250,000 points and the transform %s does not delay other requests',
   async (name) => {
     const [x, y, g] = await Promise.all(['x', 'y', 'g'].map((column) => uidOf('numbers', column)))
     const of = (uid: string): string => `${grids.numbers}:${uid}`
@@ -136,7 +136,7 @@ it.each(LONG ? Object.keys(transforms) : ['trend', 'order', 'median'])(
   },
 )
 
-it('thousands of rules delay nobody', async () => {
+it('thousands of rules do not delay other requests', async () => {
   const columns = Array.from({ length: 5_000 }, (_, k) => ({ name: 't', pattern: `x${k}` }))
   const { ms } = await worstTurn('POST', `/v2/grids/${grids.one}/check`, { checks: { columns } })
   expect(ms).toBeLessThan(MAX_TURN_MS)
@@ -165,7 +165,7 @@ it.each([
     () =>
       `/v2/grids/${grids.numbers}/content?${query({ format: 'csv', head: '1', where: Array.from({ length: 150 }, (_, k) => `x = ${-k - 1}`).join(' or ') })}`,
   ],
-])('%s delay nobody', async (_, path) => {
+])('%s do not delay other requests', async (_, path) => {
   const { status, ms } = await worstTurn('GET', path())
   expect(status).toBe(200)
   expect(ms).toBeLessThan(MAX_TURN_MS)
@@ -231,7 +231,7 @@ const asked = (path: string, { query: known, ofVersions }: Operation): fc.Arbitr
 const open = Object.entries<Operation>(operations).filter(
   ([name, { access, account }]) => ['anyone', 'read'].includes(access) && !account && name !== 'files.image',
 )
-it.each(open)('whatever a stranger asks of %s delays nobody', async (_, operation) => {
+it.each(open)('anonymous requests to %s do not delay other requests', async (_, operation) => {
   for (const { path } of routesOf(operation))
     await fc.assert(
       fc.asyncProperty(asked(path, operation), async (target) => {
@@ -244,7 +244,7 @@ it.each(open)('whatever a stranger asks of %s delays nobody', async (_, operatio
     )
 })
 
-it('a stranger may spend less than a user, and is told which limit it is', async () => {
+it('an anonymous request has a smaller work limit, and the error names it', async () => {
   const service = await createService({
     database: `sqlite:${folder.path}/test.db`,
     url: URL_OF_TESTS,

@@ -131,7 +131,7 @@ const trace = fc.integer({ min: 1, max: 12 }).chain((count) => {
 })
 
 describe('transforms', () => {
-  it('of random traces give the traces of plotly.js 2.35: names, values and order', async () => {
+  it('transforms of random traces give the traces of plotly.js 2.35: names, values and order', async () => {
     const figures = fc
       .sample(fc.array(trace, { minLength: 1, maxLength: 2 }), {
         numRuns: runs(30, 1000),
@@ -145,7 +145,7 @@ describe('transforms', () => {
     }
   }, 120_000)
 
-  it('of the test figure of plotly.js 2 give the same traces, with all of their attributes', async () => {
+  it('transforms of the plotly.js 2 test figure give the same traces with all attributes', async () => {
     const figure = JSON.parse(readFileSync(new URL('../data/transforms.json', import.meta.url), 'utf8'))
     const ours = (await transformed(structuredClone(figure))) as Figure
     expect(ours.data.some((trace) => 'transforms' in trace)).toBe(false)

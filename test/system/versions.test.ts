@@ -19,7 +19,7 @@ function randomly(seed: number): (below: number) => number {
 }
 
 onBothStores('versions as a model has them', (test) => {
-  it('keep every byte through writes, reverts, folds, expiry and sweeps', async () => {
+  it('versions keep every byte through writes, reverts, flushes, expiry and sweeps', async () => {
     const random = randomly(7)
     let now = Date.UTC(2026, 0, 1)
     vi.useFakeTimers({ toFake: ['Date'], now })
@@ -161,7 +161,7 @@ onBothStores('versions as a model has them', (test) => {
   }, 120_000)
 })
 
-it('versions expire: all of some days stay, then one a day, and what is present or kept', () => {
+it('versions expire: all are kept for some days, then one per day; current and kept versions stay', () => {
   const now = Date.UTC(2026, 5, 30)
   const rules = { version_days: 30, versions: 5, daily_version_days: 60 }
   const at = (version: number, days: number, kept_at: number | null = null) => ({

@@ -110,7 +110,7 @@ const asked: Record<string, { json?: unknown; query?: string }> = {
 }
 
 describe('the policy table', () => {
-  it('has an entry for every operation on a file, and no others', () => {
+  it('the policy table has an entry for every operation on a file, and no others', () => {
     const onFiles = Object.entries(operations).filter(([, { path }]) => path.includes(':fid'))
     expect(Object.keys(needs).sort()).toEqual(onFiles.map(([name]) => name).sort())
   })
@@ -133,7 +133,7 @@ async function share(test: TestService, fid: string, folder: string): Promise<vo
 }
 
 onSqliteFirst('permissions', (test) => {
-  it('every operation × role × access × state', async () => {
+  it('every operation obeys the policy for every role, access and state', async () => {
     await people(test())
     const wrong: string[] = []
     let invited = false

@@ -25,7 +25,7 @@ function hog(): { turns: () => number; stop: () => Promise<void> } {
   }
 }
 
-it('a request starts within a few turns, whatever long work of others resumes in each of them', async () => {
+it('a request starts within a few event-loop iterations, whatever long work others resume', async () => {
   const admission = new Admission(most, 'requests_waiting')
   const long = hog()
   try {
@@ -40,7 +40,7 @@ it('a request starts within a few turns, whatever long work of others resumes in
   }
 })
 
-it('those who wait start in turn, a few in each long turn of the event loop', async () => {
+it('waiting requests start in order, a few per long event-loop iteration', async () => {
   const admission = new Admission({ ...most, running: 4 }, 'requests_waiting')
   const long = hog()
   try {

@@ -42,7 +42,7 @@ function pattern(depth: number): string {
 }
 
 describe('automata', () => {
-  it('accept exactly what the library matches', () => {
+  it('automata accept exactly the texts that the library matches', () => {
     for (let round = 0; round < runs(300, 20_000); round++) {
       const given = pattern(2)
       const automaton = automatonOf(given)
@@ -65,7 +65,7 @@ describe('automata', () => {
     '(open|closed)?',
     '[-a]',
     '[]a]',
-  ])('there is one of %s', (given) => {
+  ])('%s has an automaton', (given) => {
     expect(automatonOf(given)).toBeDefined()
   })
 
@@ -81,11 +81,11 @@ describe('automata', () => {
     '\\x41',
     'a**',
     '(?P<n>a)',
-  ])('there is none of %s', (given) => {
+  ])('%s has no automaton', (given) => {
     expect(automatonOf(given)).toBeUndefined()
   })
 
-  it('of texts and of lengths', () => {
+  it('automata of lists and of lengths accept exactly their texts', () => {
     const words = automatonOfTexts(['open', 'closed', 'é'])!
     expect(['open', 'closed', 'clos', '', 'opened'].map((text) => accepts(words, text))).toEqual([
       true,
@@ -103,7 +103,7 @@ describe('automata', () => {
     ])
   })
 
-  it('the kernel finds the rows that they do not accept', () => {
+  it('the kernel finds the rows that an automaton does not accept', () => {
     if (ValueKernel.use === 'never') return
     const automaton = automatonOf('[a-c]+|-?[0-9]+')!
     const text = Buffer.from(

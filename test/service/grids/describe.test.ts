@@ -51,7 +51,7 @@ onBothStores('parts of grids', (test) => {
     )
   })
 
-  it('a sample has as many rows as asked for, different ones, in their order', async () => {
+  it('a sample has the requested number of distinct rows, in grid order', async () => {
     const rows = Array.from({ length: 40 }, (_, k) => [k, null])
     const fid = await gridOf({ rows, first: 30 })
     for (const count of [0, 1, 7, 40, 100]) {
@@ -62,7 +62,7 @@ onBothStores('parts of grids', (test) => {
   })
 
   it.each(['offset=1&tail=1', 'head=1&tail=1', 'sample=1&head=1&format=csv', 'sample=1', 'offset=-1'])(
-    '%s is refused',
+    'the parameters %s are refused',
     async (query) => {
       const fid = await gridOf({ rows: [[1, 2]], first: 1 })
       const { status } = await test().ask('alice', 'GET', `/v2/grids/${fid}/content?${query}`)
@@ -70,7 +70,7 @@ onBothStores('parts of grids', (test) => {
     },
   )
 
-  it('statistics are those of the values', async () => {
+  it('statistics agree with the values', async () => {
     await fc.assert(
       fc.asyncProperty(grid, async (given) => {
         const fid = await gridOf(given)
@@ -101,7 +101,7 @@ onBothStores('parts of grids', (test) => {
     )
   })
 
-  it('statistics are refused to whom the grid is, and name unknown columns', async () => {
+  it('statistics require read access, and report unknown columns', async () => {
     const fid = await gridOf({ rows: [[1, 'x']], first: 1 })
     expect((await test().ask('bob', 'GET', `/v2/grids/${fid}/describe`)).status).toBe(404)
     expect(

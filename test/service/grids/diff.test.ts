@@ -140,7 +140,7 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
     ValueKernel.use = 'large'
   })
 
-  it('by key, it finds what a naive comparison finds, and what daff finds', async () => {
+  it('a diff by key agrees with a naive comparison and with daff', async () => {
     for (let seed = 0; seed < runs(250, 1000); seed++) {
       const { a, b, endsA, endsB } = pairOf(seed, true)
       const found = await diff(side('a', a, endsA), side('b', b, endsB), { key: ['id'] })
@@ -163,7 +163,7 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
     }
   })
 
-  it('in order, what is left is the same in both tables, and no more could be', async () => {
+  it('without a key, a diff keeps the longest common subsequence', async () => {
     for (let seed = 0; seed < runs(250, 1000); seed++) {
       const { a, b, endsA, endsB } = pairOf(seed, false)
       const found = await diff(side('a', a, endsA), side('b', b, endsB))
@@ -186,7 +186,7 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
     }
   })
 
-  it('the rows that it lists make one table of the other', async () => {
+  it('the listed rows turn one table into the other', async () => {
     for (let seed = 0; seed < runs(100, 400); seed++) {
       const { a, b, endsA, endsB } = pairOf(seed, seed % 2 === 0)
       const [before, after] = [side('a', a, endsA), side('b', b, endsB)]
@@ -208,7 +208,7 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
     }
   })
 
-  it('a key that is null or not unique is refused with its rows', async () => {
+  it('a null or duplicate key is refused with its rows', async () => {
     const table = (...ids: string[]): Side => side('t', { names: ['id'], rows: ids.map((id) => [id]) })
     await expect(diff(table('1', '2'), table('1', 'null'), { key: ['id'] })).rejects.toThrow(
       'row 2 has no key',
@@ -219,7 +219,7 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
     await expect(diff(table('1'), table('1'), { key: ['no'] })).rejects.toThrow('"no"')
   })
 
-  it('numbers within a tolerance are the same, also with rows added', async () => {
+  it('numbers within the tolerance are equal, also with added rows', async () => {
     const a = {
       names: ['n', 't'],
       rows: [
@@ -242,14 +242,14 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
     expect(found.cells).toEqual([1, 0])
   })
 
-  it('a column that becomes text differs where its values do', async () => {
+  it('a column that becomes text differs only where its values differ', async () => {
     const a = { names: ['n'], rows: [['1'], ['2.50'], ['3']] }
     const b = { names: ['n'], rows: [['"1"'], ['"2.5"'], ['"n/a"']] }
     const found = await diff(side('a', a), side('b', b))
     expect(found.rows).toEqual({ added: 0, removed: 0, changed: 1 })
   })
 
-  it('of rows that differ in number, the most similar are the same row', async () => {
+  it('among unequal numbers of rows, the most similar are paired', async () => {
     const a = {
       names: ['x', 'y', 'z'],
       rows: [
@@ -299,7 +299,7 @@ describe('a number has one canonical form', () => {
     ['12345678901234567890.10', '12345678901234567890.1'],
     ['1e999', '1e999'],
     ['10e998', '1e999'],
-  ])('%s is %s', (text, canonical) => {
+  ])('%s has the canonical form %s', (text, canonical) => {
     expect(canonicalNumber(text)).toBe(canonical)
   })
 })

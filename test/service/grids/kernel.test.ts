@@ -123,7 +123,7 @@ async function both<T>(read: () => Promise<T>): Promise<[T, T]> {
 
 const writers: (() => RowWriter)[] = [() => delimited(','), () => delimited('\t'), ndjson]
 
-it('rows of any columns are written the same, all of them and any of them', async () => {
+it('the kernel writes any rows of any columns like TypeScript', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(column, { minLength: 1, maxLength: 5 }),
@@ -146,7 +146,7 @@ it('rows of any columns are written the same, all of them and any of them', asyn
   )
 }, 300_000)
 
-it('values of any column are read the same', async () => {
+it('the kernel reads values of any column like TypeScript', async () => {
   await fc.assert(
     fc.asyncProperty(column, async (one) => {
       const snap = await snapshotOf([one])
@@ -161,7 +161,7 @@ it('values of any column are read the same', async () => {
   )
 }, 300_000)
 
-it('texts beyond those that a kernel can keep, and rows longer than its memory, are read the same', async () => {
+it('texts and rows beyond the memory of the kernel are read alike', async () => {
   const values = Array.from({ length: 20_000 }, (_, k) => ['', JSON.stringify(`text ${k % 9000}`), ''])
   const long = Array.from({ length: 30 }, (_, k) => [
     '',

@@ -6,7 +6,7 @@ onSqliteFirst('credentials', (test) => {
     test().ask(undefined, 'GET', '/v2/users/current', { headers })
   const basic = (user: string, key: string) => `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}`
 
-  it('accepts Basic username:key and Bearer key; Plotly-Authorization takes precedence', async () => {
+  it('Basic username:key and Bearer key are accepted; Plotly-Authorization takes precedence', async () => {
     const key = test().keys.get('alice')!
     expect((await current({ authorization: basic('alice', key) })).json).toMatchObject({
       username: 'alice',

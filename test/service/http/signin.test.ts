@@ -121,7 +121,7 @@ onSqliteFirst('signing in with a browser', (test) => {
     expect(await test().status(undefined, 'POST', '/v2/sessions', { json: {} })).toBe(401)
   })
 
-  it('a link of another site asks before it signs a browser in, and the button does it', async () => {
+  it('a sign-in link on another site asks for confirmation', async () => {
     const { json } = await test().ask('bob', 'POST', '/v2/sessions', { json: { path: '/~bob/' } })
     for (const site of ['cross-site', 'same-site']) {
       const led = await test().ask(undefined, 'GET', json.path, { headers: { 'sec-fetch-site': site } })
@@ -137,7 +137,7 @@ onSqliteFirst('signing in with a browser', (test) => {
     expect(await test().status(undefined, 'POST', '/signin', form({ code, next: '/' }))).toBe(403)
   })
 
-  it('what a key opens ends with the key: sessions, and keys made with them', async () => {
+  it('revoking a key ends its sessions, and keys created in them', async () => {
     const api_key = await test().key('alice', { expires: '1h' })
     const end = Date.now() + 3600_000
     const opened = await test().ask(undefined, 'POST', '/signin', form({ username: 'alice', api_key }))
@@ -171,7 +171,7 @@ onSqliteFirst('signing in with a browser', (test) => {
     expect((await redeem(code)).status).toBe(401)
   })
 
-  it('damaged cookies count as none', async () => {
+  it('damaged cookies are ignored', async () => {
     for (const value of ['', 'x', 'alice.', '.x', 'alice.x.y', `${'a'.repeat(300)}.x`, 'alice.\u0000'])
       expect([
         value,
@@ -179,7 +179,7 @@ onSqliteFirst('signing in with a browser', (test) => {
       ]).toEqual([value, 401])
   })
 
-  it('pages of users list what the viewer may see; another page shows how clients connect', async () => {
+  it('pages of users list only visible files; the connect page shows the setup of clients', async () => {
     await test().grid('alice', 'shown to all', { a: [1] }, { world_readable: true })
     await test().grid('alice', 'mine only', { a: [1] })
     const html = async (path: string, headers = {}) =>

@@ -36,7 +36,7 @@ describe('limits of images', () => {
     ['without NaN', '{"data":[{"y":[NaN]}]}'],
     ['nested 10,000 deep', `{"data":[{"y":${'['.repeat(10_000)}${']'.repeat(10_000)}}]}`],
     ['with data that is not a list', '{"data":{"y":[1]}}'],
-  ])('a figure that is not one (%s) is 400', async (_, figure) => {
+  ])('an invalid figure (%s) is 400', async (_, figure) => {
     expect((await draw('alice', figure)).status).toBe(400)
   })
 
@@ -62,7 +62,7 @@ describe('limits of images', () => {
     for (const { status } of await Promise.all(slow)) expect([422, 503]).toContain(status)
   })
 
-  it('a plot whose column, grid or access is gone is drawn without this data', async () => {
+  it('a plot whose column, grid or access was removed is drawn without this data', async () => {
     const { fid } = await test.grid('bob', 'lent', { y: [1, 5, 2] }, { world_readable: true })
     const { cols } = (await test.ask('bob', 'GET', `/v2/grids/${fid}/content`)).json
     const figure = { data: [{ ysrc: `${fid}:${cols.y.uid}` }], layout: {} }

@@ -73,7 +73,7 @@ onBothStores('accounts', (test) => {
   })
 
   describe('API keys', () => {
-    it('are restricted to their scopes, and cannot create keys with more scopes', async () => {
+    it('API keys are restricted to their scopes, and cannot create keys with more scopes', async () => {
       const make = async (scopes: string[]) =>
         (await ask('alice', 'POST', '/v2/keys', { scopes })).json.api_key as string
       const [reads, writes] = [await make(['read']), await make(['write'])]
@@ -95,7 +95,7 @@ onBothStores('accounts', (test) => {
       })
     })
 
-    it('expire, and cannot create keys that expire later', async () => {
+    it('API keys expire, and cannot create keys that expire later', async () => {
       const short = await test().key('alice', { scopes: 'read,write', expires: '30m' })
       const make = (expires?: string) => withKey('alice', short, 'POST', '/v2/keys', { expires })
       expect([(await make()).status, (await make('1h')).status, (await make('10m')).status]).toEqual([
@@ -103,7 +103,7 @@ onBothStores('accounts', (test) => {
       ])
     })
 
-    it('are invisible to other users, and invalid once revoked', async () => {
+    it('API keys are invisible to other users, and invalid once revoked', async () => {
       const made = (await ask('alice', 'POST', '/v2/keys', { name: 'ci' })).json
       expect((await withKey('alice', made.api_key, 'GET', '/v2/users/current')).json.username).toBe('alice')
       expect((await withKey('bob', made.api_key, 'GET', '/v2/users/current')).status).toBe(401)

@@ -5,7 +5,7 @@ onBothStores('extras', (test) => {
   const ask: TestService['ask'] = (...given) => test().ask(...given)
   const status: TestService['status'] = (...given) => test().status(...given)
 
-  it('references to an extra can be dropped, and disappear with the extra', async () => {
+  it('references to an attachment can be dropped, and disappear with it', async () => {
     const grid = await test().grid('alice', 'with extra', { a: [1] })
     const make = async () =>
       (

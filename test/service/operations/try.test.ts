@@ -3,7 +3,7 @@ import { runs } from '../../support/runs.ts'
 import { onBothStores } from '../../support/service.ts'
 
 onBothStores('a write that is tried', (test) => {
-  it('says what it does, or why it is refused, and changes nothing', async () => {
+  it('trying a write returns the result or error of the write, and changes nothing', async () => {
     const ask = (...given: Parameters<ReturnType<typeof test>['ask']>) => test().ask(...given)
     const { engine } = test().service.store
     let seed = 3

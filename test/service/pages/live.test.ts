@@ -22,7 +22,7 @@ onSqliteFirst('live charts', (test) => {
   const changed = (path: string, before: string) =>
     vi.waitUntil(async () => (await stateOf(path)) !== before, { timeout: 5000, interval: 50 })
 
-  it('the state changes with the data, and the figure has the new data', async () => {
+  it('the fingerprint of a plot changes with its data, and the figure has the new data', async () => {
     const { path, append } = await live()
     const watch = `watch=${await tokenOf('alice', path)}`
     const before = await stateOf(`${path}.state?${watch}`)
@@ -33,7 +33,7 @@ onSqliteFirst('live charts', (test) => {
     expect(headers.get('access-control-allow-origin')).toBe('*')
   })
 
-  it('a stream tells each change, and ends when the reader loses access', async () => {
+  it('the event stream sends each change, and ends when the reader loses access', async () => {
     const { path, append, fid } = await live({ world_readable: true })
     const response = await test().service.fetch(new Request(`${URL_OF_TESTS}${path}.events`))
     expect(response.headers.get('content-type')).toBe('text/event-stream')
@@ -75,7 +75,7 @@ onSqliteFirst('live charts', (test) => {
     expect(await status(withKey)).toBe(401)
   })
 
-  it('one reader has at most half of the streams', async () => {
+  it('one reader can open at most half of the streams', async () => {
     const { path } = await live({ world_readable: true })
     const open = (address: string) =>
       test().service.handle({
@@ -97,7 +97,7 @@ onSqliteFirst('live charts', (test) => {
     await (again.body as AsyncIterable<unknown>)[Symbol.asyncIterator]().return?.()
   })
 
-  it('a token opens one plot, as long as its reader may see it', async () => {
+  it('a live token gives access to one plot while its reader has access', async () => {
     const one = await live()
     const other = await live()
     await test().ask('alice', 'POST', `/v2/files/${one.fid}/collaborators`, {

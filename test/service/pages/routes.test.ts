@@ -37,7 +37,7 @@ onSqliteFirst('addresses outside of the API', (test) => {
     })
 
   it.each(routes.filter(([name]) => !ELSEWHERE.has(name)))(
-    '%s has the headers of its kind',
+    'page %s has the security headers of its kind',
     async (_, route) => {
       const { status, headers } = await ask('alice', route, open)
       expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -63,21 +63,21 @@ onSqliteFirst('addresses outside of the API', (test) => {
   )
 
   it.each(routes.filter(([, { access }]) => access === 'reader'))(
-    '%s is 404 for those who may not read the file',
+    'page %s is 404 without read access',
     async (_, route) => {
       for (const user of [undefined, 'bob']) expect((await ask(user, route, hidden)).status).toBe(404)
     },
   )
 
   it.each(routes.filter(([, { access }]) => access === 'caller'))(
-    '%s requires an account',
+    'page %s requires an account',
     async (_, route) => {
       expect((await ask(undefined, route, open)).status).toBe(401)
     },
   )
 
   it.each(routes.filter(([, { method }]) => method === 'POST'))(
-    '%s refuses other methods',
+    'page %s refuses other methods',
     async (_, { path }) => {
       const { status, headers } = await test().ask(undefined, 'DELETE', path)
       expect([status, headers.get('allow')]).toEqual([405, expect.stringMatching(/POST/)])
@@ -85,7 +85,7 @@ onSqliteFirst('addresses outside of the API', (test) => {
   )
 
   it.each(routes.filter(([name, { method }]) => method === 'POST' && name !== 'external'))(
-    '%s refuses pages of other sites',
+    'page %s refuses requests from other sites',
     async (_, { path }) => {
       const headers = { 'sec-fetch-site': 'cross-site', 'content-type': 'application/x-www-form-urlencoded' }
       expect(await test().status('alice', 'POST', path, { headers, body: 'a=b' })).toBe(403)

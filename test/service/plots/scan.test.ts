@@ -48,7 +48,7 @@ const dataNames = new Set(['x', 'y', 'text', 'color', 'size', 'symbol', 'width']
 const spaces = fc.constantFrom(undefined, 1, '\t')
 
 describe('edits of figure text match edits of the parsed value', () => {
-  it('replaces arrays, and existing references next to them, by new references', () => {
+  it('a figure edit replaces arrays, and existing references next to them, by new references', () => {
     fc.assert(
       fc.property(figure, spaces, (value, space) => {
         const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)), 'the text', acceptedBefore)
@@ -77,7 +77,7 @@ describe('edits of figure text match edits of the parsed value', () => {
     )
   })
 
-  it('inserts data next to references, replacing data already there', () => {
+  it('a figure edit inserts data next to references, replacing existing data', () => {
     fc.assert(
       fc.property(figure, spaces, (value, space) => {
         const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)), 'the text', acceptedBefore)
@@ -97,7 +97,7 @@ describe('edits of figure text match edits of the parsed value', () => {
 })
 
 describe('a survey of a figure', () => {
-  it('counts the columns a figure refers to, including data arrays', () => {
+  it('a survey counts the referenced columns of a figure, including data arrays', () => {
     const raw = parseRaw(
       Buffer.from('{"data":[{"x":[1],"ysrc":"alice:1:a,b,c"}]}'),
       'the text',
@@ -108,7 +108,7 @@ describe('a survey of a figure', () => {
     expect(() => within(3)).toThrow(/at most 3 columns \(limit figure_columns\)/)
   })
 
-  it('recognizes names written with escapes', () => {
+  it('a survey recognizes names written with escapes', () => {
     const raw = parseRaw(
       Buffer.from('{"data":[{"\\u0078":[1],"y\\u0073rc":"alice:1:a","y":[2]}]}'),
       'the text',

@@ -43,7 +43,7 @@ describe('invitations over SMTP', () => {
     folder.remove()
   })
 
-  it('are sent only with send_email and once per idempotency key; user text is quoted', async () => {
+  it('invitations are sent only with send_email and once per idempotency key; user text is quoted', async () => {
     const { fid } = await test.grid('alice', 'Numbers', { a: [1] })
     // Names that were stored before invisible characters were refused.
     const filename = 'Numbers\u2028Bcc: evil@example.org'

@@ -8,7 +8,7 @@ import { verify } from '../../../src/service/store/upkeep/verify.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
-it('a copy of a database has all that it has, and goes on with the same ids', async () => {
+it('a copied database has the same content and continues its ids', async () => {
   const folder = temporaryFolder()
   const open = async (database: string): Promise<TestService> =>
     new TestService(await createService({ database, url: URL_OF_TESTS, environment: {} }), database)

@@ -34,7 +34,7 @@ const contraction: Migration = {
 }
 
 describe.each(['sqlite', 'postgres'] as const)('a database of a newer version [%s]', (engine) => {
-  it('works with servers of the version before, running or started, until what they need is removed', async () => {
+  it('a database of the next version works with servers of this version until a migration removes what they need', async () => {
     const folder = temporaryFolder()
     const file = join(folder.path, 'test.db')
     const database = engine === 'sqlite' ? `sqlite:${file}` : await newDatabase(inject('postgres'))

@@ -78,7 +78,7 @@ describe.each([
   })
   afterAll(() => test.service.close())
 
-  it('are stored, read, shared by copies, and removed with the last row', async () => {
+  it('objects are stored, read, shared by copies, and removed with the last row', async () => {
     const { fid } = await test.grid('alice', 'kept', { n: values(1) }, { world_readable: true })
     expect(count()).toBe(1)
     const copied = await test.ask('bob', 'POST', `/v2/files/${fid}/copy`)
@@ -97,7 +97,7 @@ describe.each([
     expect((await verify(test.service.store)).damage).toEqual([])
   })
 
-  it('of an upload that fails are removed at once; small ones are in the database', async () => {
+  it('objects of a failed upload are removed at once; small values are in the database', async () => {
     const text = values(2).map((n, k) => `${k},${n}`)
     const { status } = await test.ask('alice', 'POST', '/v2/grids/upload', {
       body: `a,b\n${[...text, ...text, ...text].join('\n')}\n1,2,3,4\n`,
@@ -109,7 +109,7 @@ describe.each([
     expect(count()).toBe(0)
   })
 
-  it('move to another place while they are read and written, also in two runs', async () => {
+  it('objects move to another location while they are read and written, also in two runs', async () => {
     const made = []
     for (let k = 0; k < 6; k++) made.push((await test.grid('alice', `moved ${k}`, { n: values(10 + k) })).fid)
     expect(count()).toBe(6)
@@ -153,7 +153,7 @@ describe('a bucket', () => {
     )
   }
 
-  it('that cannot be used is refused with the setting that is wrong', async () => {
+  it('an unusable bucket is refused with the wrong setting', async () => {
     expect(await refusal(bucket.address.replace('gridline', 'other'))).toContain('no such bucket (--blobs)')
     expect(await refusal(bucket.address, { ...bucket.environment, AWS_SECRET_ACCESS_KEY: 'x' })).toContain(
       'AWS_SECRET_ACCESS_KEY is wrong',
@@ -180,7 +180,7 @@ describe('a bucket', () => {
     expect(await refusal(bucket.address.replace(/127.0.0.1:\d+/, '127.0.0.1:1'))).toContain('does not answer')
   })
 
-  it('that fails now and then is asked again; what is damaged is never served', async () => {
+  it('a bucket that fails now and then is retried, and damaged objects are never served', async () => {
     const test = await open(await newDatabase(inject('postgres')), bucket.address)
     await test.user('alice')
     bucket.objects.clear()
@@ -206,7 +206,7 @@ describe('a bucket', () => {
     await test.service.close()
   })
 
-  it('is that of the database: a server that expects another place does not start', async () => {
+  it('a server that expects another location than the database does not start', async () => {
     const database = await newDatabase(inject('postgres'))
     const test = await open(database, bucket.address)
     await test.user('alice')
@@ -219,7 +219,7 @@ describe('a bucket', () => {
     await test.service.close()
   })
 
-  it('is chosen once: of two servers on a new database with two places, one does not start', async () => {
+  it('of two servers with different locations on a new database, one does not start', async () => {
     const database = await newDatabase(inject('postgres'))
     const places = ['one', 'two'].map((name) => `file:${join(folder.path, name)}`)
     const started = await Promise.allSettled(places.map((place) => open(database, place)))
@@ -229,7 +229,7 @@ describe('a bucket', () => {
     for (const one of started) if (one.status === 'fulfilled') await one.value.service.close()
   })
 
-  it('is known by a marker: an empty folder in its place is refused, and nothing is written into it', async () => {
+  it('an empty folder without its marker is refused, and nothing is written into it', async () => {
     const database = await newDatabase(inject('postgres'))
     const place = join(folder.path, 'vanishing')
     const test = await open(database, `file:${place}`)
@@ -255,7 +255,7 @@ describe('a bucket', () => {
     await test.service.close()
   })
 
-  it('can be at another address, or a copy there; nothing is done where it was', async () => {
+  it('a folder can be relocated to another address or a copy; the original is not touched', async () => {
     const database = await newDatabase(inject('postgres'))
     const place = join(folder.path, 'moving')
     const test = await open(database, `file:${place}`)
@@ -279,7 +279,7 @@ describe('a bucket', () => {
     await again.service.close()
   })
 
-  it('moves what is there; what is lost is reported and does not stop it', async () => {
+  it('a move continues after lost objects, and reports them', async () => {
     const test = await open(await newDatabase(inject('postgres')), `file:${join(folder.path, 'lossy')}`)
     await test.user('alice')
     const { fid } = await test.grid('alice', 'kept', { n: values(7) })
@@ -298,7 +298,7 @@ describe('a bucket', () => {
     await test.service.close()
   })
 
-  it('moves a copy whose original is gone meanwhile', async () => {
+  it('a move includes a copy whose original is deleted during the move', async () => {
     const test = await open(await newDatabase(inject('postgres')), `file:${join(folder.path, 'shared')}`)
     for (const user of ['alice', 'bob']) await test.user(user)
     const { fid } = await test.grid('alice', 'original', { n: values(13) }, { world_readable: true })
@@ -321,7 +321,7 @@ describe('a bucket', () => {
     await test.service.close()
   })
 
-  it('whose credentials are missing is 503 with their name', async () => {
+  it('missing credentials of a bucket are 503 with their name', async () => {
     const database = await newDatabase(inject('postgres'))
     const test = await open(database, bucket.address)
     await test.user('alice')
@@ -336,7 +336,7 @@ describe('a bucket', () => {
   })
 })
 
-it('a file of bytes that was changed is reported', async () => {
+it('verify reports an object file that was changed', async () => {
   const place = join(folder.path, 'damaged')
   const test = await open(await newDatabase(inject('postgres')), `file:${place}`)
   await test.user('alice')

@@ -45,7 +45,7 @@ function sorted(steps: readonly Step[]): string[] {
   return wrong
 }
 
-it('lists are read in the order of an index', async () => {
+it('lists are read in index order', async () => {
   const seen = new Map<string, string>()
   const database = openDatabase(file)
   const { engine } = test.service.store

@@ -28,7 +28,7 @@ describe.skipIf(inject('store') === 'citus')('reads of few and of many files', (
     for (const { service } of tests) await service.close()
   })
 
-  it('touch at most twice the pages', async () => {
+  it('reads of many files touch at most twice the database pages of reads of few files', async () => {
     const costs: number[][] = []
     const paths: string[] = []
     for (const test of tests) {
