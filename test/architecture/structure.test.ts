@@ -1,3 +1,4 @@
+// Import order, the contract, and generated files.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'

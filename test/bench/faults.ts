@@ -1,3 +1,4 @@
+// Benchmarks of overload, lost databases and many equal names.
 import { fork, spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:http'

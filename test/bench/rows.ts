@@ -1,3 +1,4 @@
+// Benchmarks of commands, uploads, appends and reads, each against a peer.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

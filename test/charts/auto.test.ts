@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { chartOf } from '../../src/charts/compile/compile.ts'
 import { completed } from '../../src/charts/normalize/auto.ts'
 import type { ChartGrid, Column } from '../../src/charts/spec/options.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 const NAMES = [
   'id',

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { shortenedApart, widthOf } from '../../src/browser/theme/draft.ts'
 import { themed } from '../../src/browser/theme/index.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 const bars = (count: number, type = 'bar') => ({
   data: [{ type, x: Array.from({ length: count }, (_, k) => `a long label ${k}`), y: Array(count).fill(1) }],

@@ -8,7 +8,7 @@ import type { Figure } from '../../src/charts/figure/figure.ts'
 import type { ChartGrid, ChartOptions } from '../../src/charts/spec/options.ts'
 import { type ChartType, chartTypes, takes, typedOptions } from '../../src/charts/spec/types.ts'
 import { Problem } from '../../src/contract/errors.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 const cols = [
   { uid: 'd1', name: 'day', type: 'datetime' },

@@ -1,3 +1,4 @@
+// Parsing of global flags, and of the fields after --json.
 import { describe, expect, it } from 'vitest'
 import { joinJsonFields, moveGlobalFlagsLast } from '../../src/cli/run/argv.ts'
 

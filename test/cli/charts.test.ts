@@ -9,7 +9,7 @@ import { completed } from '../../src/charts/normalize/auto.ts'
 import { columnNames } from '../../src/charts/spec/column-names.ts'
 import { type ChartType, chartTypes, hasTrait } from '../../src/charts/spec/types.ts'
 import { type Ended, gridline } from '../support/cli.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()

@@ -1,3 +1,4 @@
+// gridline check, and checks of uploads and appends.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// Commands as processes: upload, bad input, settings, usage errors.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'

@@ -1,3 +1,4 @@
+// gridline diff of files, grids and plots.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'

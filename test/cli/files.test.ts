@@ -1,3 +1,4 @@
+// Commands for files, plots, columns, sharing and keys.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'

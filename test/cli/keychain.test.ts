@@ -1,3 +1,4 @@
+// API keys in the keychain of the system.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

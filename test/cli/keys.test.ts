@@ -1,3 +1,4 @@
+// Primary keys: upload --key, append, --delete-missing.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// Glob patterns of file names.
 import { describe, expect, it } from 'vitest'
 import { isPattern, patternOf } from '../../src/cli/files/patterns.ts'
 

@@ -1,3 +1,4 @@
+// Unattended jobs: credentials, data loss, retries, links, backups.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { connect, createServer as createTcp } from 'node:net'

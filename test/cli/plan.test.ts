@@ -1,3 +1,4 @@
+// upload --delete, --plan and apply.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeEach, expect, it } from 'vitest'

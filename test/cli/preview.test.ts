@@ -1,3 +1,4 @@
+// gridline preview: images and charts in the terminal.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'

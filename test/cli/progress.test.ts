@@ -1,3 +1,4 @@
+// Progress of uploads in logs.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { Messages } from '../../src/cli/output/messages.ts'
 import { Progress } from '../../src/cli/output/progress.ts'

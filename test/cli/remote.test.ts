@@ -1,3 +1,4 @@
+// Response bodies of the command line's HTTP client.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'

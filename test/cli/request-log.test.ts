@@ -1,3 +1,4 @@
+// The request log of gridline serve.
 import { Writable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'

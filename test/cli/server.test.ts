@@ -1,10 +1,11 @@
+// Commands against a running server; signals, pipes, two processes.
 import { once } from 'node:events'
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gridline, serve, start } from '../support/cli.ts'
-import { startIssuer } from '../support/issuer.ts'
+import { startIssuer } from '../support/fake-oidc-issuer.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()

@@ -1,3 +1,4 @@
+// The config file, and the precedence of settings.
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

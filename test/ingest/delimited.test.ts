@@ -1,3 +1,4 @@
+// Delimited text: types, dirty input, limits.
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { Problem } from '../../src/contract/errors.ts'

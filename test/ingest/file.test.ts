@@ -1,3 +1,4 @@
+// Streaming of JSON arrays, --flatten, sheets and ranges.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { limitsFrom } from '../../src/contract/limits.ts'

@@ -8,7 +8,7 @@ import { tableFromArrays, tableToIPC } from 'apache-arrow'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { limitsFrom } from '../../src/contract/limits.ts'
 import { zip } from '../support/archives.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { readFile } from './read-file.ts'
 
 let folder: string

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type DelimitedOptions, type GivenType, givenStyle } from '../../src/ingest/index.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { read } from './read.ts'
 
 /** The options that a hint names: each alternative on its own, for each of its columns. */

@@ -1,3 +1,4 @@
+// The WebAssembly kernel and the TypeScript reader give the same result.
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
@@ -8,7 +9,7 @@ import {
   type Slice,
 } from '../../src/ingest/index.ts'
 import { Kernel } from '../../src/ingest/kernel/index.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 /** Files that are compared. */
 const FILES = runs(30, 1000)

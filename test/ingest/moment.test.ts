@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { instantIn, instantOf } from '../../src/json/index.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 it('times parsed from bytes equal times parsed from strings', () => {
   const two = fc.integer({ min: 0, max: 61 }).map((n) => String(n).padStart(2, '0'))

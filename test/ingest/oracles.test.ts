@@ -1,3 +1,4 @@
+// Readers compared with DuckDB, csv-parse, papaparse and JSON.parse.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +9,7 @@ import Papa from 'papaparse'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isNumber } from '../../src/ingest/values/number.ts'
 import { acceptedBefore, parseRaw } from '../../src/json/index.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { read } from './read.ts'
 
 const delimiters = [',', ';', '\t', '|'] as const

@@ -1,3 +1,4 @@
+// Reads a data file of any format in a test.
 import { limitsFrom } from '../../src/contract/limits.ts'
 import { type FileOptions, ingestFile, numbersAsText, type Slice } from '../../src/ingest/index.ts'
 

@@ -1,3 +1,4 @@
+// Reads delimited text in a test.
 import { defaultLimits } from '../../src/contract/limits.ts'
 import {
   type DelimitedOptions,

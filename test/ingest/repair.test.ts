@@ -1,7 +1,7 @@
 // Malformed records: read another way if there is one best way with exactly as many cells as columns, never silently.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { read } from './read.ts'
 
 const rest = '6,b,7\n8,c,9\n10,d,11\n'

@@ -1,3 +1,4 @@
+// Files as people and programs write them, with their expected tables.
 import { describe, expect, it } from 'vitest'
 import { read } from './read.ts'
 

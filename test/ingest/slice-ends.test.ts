@@ -1,3 +1,4 @@
+// Content-defined ends of slices, and their bounds.
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AlignedSlices } from '../../src/ingest/columnar/aligned.ts'

@@ -1,3 +1,4 @@
+// Temporary folders that cannot be used.
 import { afterEach, expect, it } from 'vitest'
 import { spool } from '../../src/ingest/archive/spool.ts'
 import { once } from '../../src/json/index.ts'

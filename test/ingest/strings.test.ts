@@ -1,7 +1,8 @@
+// The end of JSON strings.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { endOf } from '../../src/json/index.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 const parts = fc.oneof(
   fc.constantFrom('"', '\\', '\\"', '\\\\', 'é', '\n', 'plain '),

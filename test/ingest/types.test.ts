@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { inUtc } from '../../src/browser/zones.ts'
 import { instantOf, momentIn } from '../../src/json/index.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { read } from './read.ts'
 
 const column = async (cells: readonly string[]) => {

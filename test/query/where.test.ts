@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { instantOf } from '../../src/json/index.ts'
 import { boundWhere, nameText, parseSort, parseWhere, type Scalar, sortText } from '../../src/query/index.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 const columns = [
   { name: 'n', type: 'number' },

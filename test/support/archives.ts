@@ -1,3 +1,4 @@
+// Writes ZIP, TAR, XLSX and ODS files.
 import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
 import { ZipFile } from 'yazl'

@@ -1,3 +1,4 @@
+// A server and a real browser for tests of pages.
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, request as requestTo, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

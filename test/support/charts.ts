@@ -1,3 +1,4 @@
+// Columns and minimal options for every chart type.
 import type { ChartOptions, Column } from '../../src/charts/spec/options.ts'
 import type { ChartType } from '../../src/charts/spec/types.ts'
 

@@ -1,3 +1,4 @@
+// Starts PostgreSQL with Citus: a coordinator and two workers.
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// Runs the command line as a process.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'

@@ -1,3 +1,4 @@
+// Input that is costly to read carelessly.
 import { gzipSync } from 'node:zlib'
 import { tarGz, zip } from './archives.ts'
 

@@ -1,3 +1,4 @@
+// Compares images.
 import { pixelsOf } from '../../src/cli/output/png.ts'
 
 /** The part of the pixels that differ visibly, from 0 to 1. Images of different sizes differ in all. */

@@ -1,3 +1,4 @@
+// Starts PostgreSQL for a run, and creates databases in it.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import {
   accessSync,

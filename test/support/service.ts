@@ -1,3 +1,4 @@
+// A service with users, called through its fetch.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -10,7 +11,7 @@ import {
   type ServiceOptions,
 } from '../../src/service/index.ts'
 import { newDatabase } from './postgres.ts'
-import { runs } from './runs.ts'
+import { runs } from './property-runs.ts'
 import { S3Server } from './s3.ts'
 import { ShardWatch } from './shards.ts'
 

@@ -1,3 +1,4 @@
+// Records statements that reach more than one shard on Citus.
 import pg from 'pg'
 
 /** What reaches more than one shard of a Citus cluster. Everything else is about one owner. */

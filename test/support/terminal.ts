@@ -1,3 +1,4 @@
+// Runs commands in a pseudo-terminal.
 import { spawn, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 

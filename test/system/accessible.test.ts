@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import type { Page } from 'puppeteer-core'
 import { beforeAll, expect, it } from 'vitest'
 import { inBrowser } from '../support/browser.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 const site = inBrowser()
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

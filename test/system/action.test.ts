@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ended, gridline, serve } from '../support/cli.ts'
-import { startForge } from '../support/forge.ts'
-import { startIssuer } from '../support/issuer.ts'
+import { startForge } from '../support/fake-github.ts'
+import { startIssuer } from '../support/fake-oidc-issuer.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -1,3 +1,4 @@
+// Markers in private fields never reach other users.
 import { expect, it } from 'vitest'
 import { operations, routesOf } from '../../src/contract/operations/index.ts'
 import { onBothStores } from '../support/service.ts'

@@ -1,9 +1,10 @@
+// kill -9 and full disks.
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createKey, createService, createUser, openStore, verify } from '../../src/service/index.ts'
 import { gridline, serve } from '../support/cli.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { S3Server } from '../support/s3.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 

@@ -6,7 +6,7 @@ import type { ChartOptions } from '../../src/charts/spec/options.ts'
 import type { ChartType } from '../../src/charts/spec/types.ts'
 import { remote } from '../../src/cli/connect/connect.ts'
 import { inBrowser } from '../support/browser.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 const site = inBrowser()
 

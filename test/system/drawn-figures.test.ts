@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { defaultLimits } from '../../src/contract/limits.ts'
 import { Drawer } from '../../src/draw/index.ts'
 import { difference } from '../support/png.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { onBothStores, URL_OF_TESTS } from '../support/service.ts'
 
 /** A folder of figures: the sample in test/data, or a larger one that GRIDLINE_FIGURES names. */

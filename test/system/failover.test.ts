@@ -1,3 +1,4 @@
+// Failures of PostgreSQL.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createService, verify } from '../../src/service/index.ts'
 import { newDatabase } from '../support/postgres.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { S3Server } from '../support/s3.ts'
 import { type Answer, type Ask, TestService, URL_OF_TESTS } from '../support/service.ts'
 

@@ -13,7 +13,7 @@ import { drawFigure } from '../../src/service/index.ts'
 import { inBrowser } from '../support/browser.ts'
 import { chartColumns, leastOptions } from '../support/charts.ts'
 import { type Example, gallery, tables } from '../support/gallery.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 const site = inBrowser()
 const pictures = process.env.GRIDLINE_SCREENSHOTS

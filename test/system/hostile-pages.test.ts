@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { ICONS, MARK } from '../../src/service/pages/icons.ts'
 import { inBrowser, type Visit } from '../support/browser.ts'
 import { hostileFigures, hostileTexts } from '../support/hostile-texts.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { idlocal } from '../support/service.ts'
 
 const TEXTS = hostileTexts()

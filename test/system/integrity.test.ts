@@ -1,3 +1,4 @@
+// Damage, counts, concurrent plots, clocks, files on disk.
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'

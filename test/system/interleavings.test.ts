@@ -4,7 +4,7 @@ import { afterAll, expect, it } from 'vitest'
 import { createService } from '../../src/service/index.ts'
 import type { Engine } from '../../src/service/store/engines/engine.ts'
 import { verify } from '../../src/service/store/upkeep/verify.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { onBothStores, TestService, URL_OF_TESTS } from '../support/service.ts'
 
 type Random = (below: number) => number

@@ -1,10 +1,11 @@
+// Random sequences of requests against a model of the service.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createService } from '../../src/service/index.ts'
 import { verify } from '../../src/service/store/upkeep/verify.ts'
 import { Model, PEOPLE, type Plan, type Step, steps } from '../support/model.ts'
 import { newDatabase } from '../support/postgres.ts'
-import { runs as casesOf } from '../support/runs.ts'
+import { runs as casesOf } from '../support/property-runs.ts'
 import { S3Server } from '../support/s3.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 

@@ -9,7 +9,7 @@ import { withToday } from '../../src/browser/older.ts'
 import { defaultLimits } from '../../src/contract/limits.ts'
 import { Drawer } from '../../src/draw/index.ts'
 import { launched } from '../support/browser.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 /** A folder of figures: the sample in test/data, or a larger one that GRIDLINE_FIGURES names. */
 const folder = process.env.GRIDLINE_FIGURES ?? fileURLToPath(new URL('../data/figures', import.meta.url))

@@ -1,3 +1,4 @@
+// The packed npm package, and its stack traces.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

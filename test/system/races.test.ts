@@ -5,7 +5,7 @@ import { createService, deleteUser } from '../../src/service/index.ts'
 import type { Engine } from '../../src/service/store/engines/engine.ts'
 import { verify } from '../../src/service/store/upkeep/verify.ts'
 import { newDatabase } from '../support/postgres.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { type Answer, idlocal, TestService, URL_OF_TESTS } from '../support/service.ts'
 
 /** Two servers on one database, with users alice and bob. */

@@ -6,7 +6,7 @@ import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { transformed } from '../../src/service/plots/transforms/index.ts'
 import { launched } from '../support/browser.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 const plotly = createRequire(import.meta.url).resolve('plotly.js-2/plotly.min.js')
 let browser: Browser

@@ -1,10 +1,11 @@
+// Random changes of versions against a model, and their expiry.
 import { expect, it, vi } from 'vitest'
 import { parseFid } from '../../src/contract/fid.ts'
 import { defaultLimits } from '../../src/contract/limits.ts'
 import { compact } from '../../src/service/grids/change/compact.ts'
 import { expiredVersions, expireVersions } from '../../src/service/store/aggregates/retention.ts'
 import { verify } from '../../src/service/store/upkeep/verify.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { onBothStores } from '../support/service.ts'
 
 const DAY = 24 * 3600 * 1000

@@ -1,3 +1,4 @@
+// Properties of the policy table.
 import { expect, it } from 'vitest'
 import { isAllowed, policy } from '../../../src/service/access/policy.ts'
 

@@ -1,3 +1,4 @@
+// Cross-site requests, existence of files, scopes of keys, e-mail limits.
 import { join } from 'node:path'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// Share keys.
 import { expect, it } from 'vitest'
 import { onBothStores, type TestService } from '../../support/service.ts'
 

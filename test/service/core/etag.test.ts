@@ -1,3 +1,4 @@
+// Entity tags.
 import { describe, expect, it } from 'vitest'
 import { checkIfMatch, etag, etagOf, matchesEtag } from '../../../src/service/core/etag.ts'
 

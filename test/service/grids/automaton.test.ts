@@ -1,3 +1,4 @@
+// Automata of checks, compared with RE2.
 import { RE2JS } from 're2js'
 import { describe, expect, it } from 'vitest'
 import {
@@ -8,7 +9,7 @@ import {
 } from '../../../src/service/grids/checks/automaton.ts'
 import { CellReader } from '../../../src/service/grids/column/kernel/cells.ts'
 import { ValueKernel } from '../../../src/service/grids/column/kernel/index.ts'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 
 let seed = 3
 const random = (below: number): number => {

@@ -1,3 +1,4 @@
+// Round trips of grid content.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { onBothStores } from '../../support/service.ts'

@@ -1,3 +1,4 @@
+// Diffs of random tables, compared with a naive diff and daff.
 import { createHash } from 'node:crypto'
 import { CompareFlags, compareTables, TableDiff, TableView } from 'daff'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -9,7 +10,7 @@ import {
 import { ValueKernel } from '../../../src/service/grids/column/kernel/index.ts'
 import { diffTables, type Side } from '../../../src/service/grids/diff/diff.ts'
 import { listRows } from '../../../src/service/grids/diff/listed.ts'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 
 /** A cell as JSON text. */
 type Row = string[]

@@ -15,7 +15,7 @@ import {
 import { type BlobRef, nameOf } from '../../../src/service/store/objects/blobs.ts'
 import { compress } from '../../../src/service/store/objects/codec.ts'
 import { mergeTypes, typeOf } from '../../../src/service/store/schema/column-types.ts'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 
 afterEach(() => {
   ValueKernel.use = 'large'

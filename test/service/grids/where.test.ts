@@ -1,7 +1,7 @@
 // Rows that a condition chooses, and their order: against a model of arrays, in all formats, for parts of them, and for statistics.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 import { onBothStores } from '../../support/service.ts'
 
 onBothStores('where and sort of a grid', (test) => {

@@ -1,7 +1,7 @@
 // Grids of thousands of columns cost few statements.
 import { DefaultQueryExecutor } from 'kysely'
 import { expect, it, vi } from 'vitest'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 import { onBothStores } from '../../support/service.ts'
 
 onBothStores('a grid of thousands of columns', (test, engine) => {

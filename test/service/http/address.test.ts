@@ -1,3 +1,4 @@
+// Paths, queries and client addresses.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { address } from '../../../src/service/http/route.ts'
 import { createService } from '../../../src/service/index.ts'

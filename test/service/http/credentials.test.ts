@@ -1,3 +1,4 @@
+// Basic and Bearer credentials, scopes and expiry.
 import { expect, it } from 'vitest'
 import { onSqliteFirst } from '../../support/service.ts'
 

@@ -1,3 +1,4 @@
+// Limits of bodies, uploads, requests, connections and names.
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -9,7 +10,7 @@ import { limitsFrom } from '../../../src/contract/limits.ts'
 import { Admission, ByteBudget } from '../../../src/service/core/admission.ts'
 import { createService, type Listening, listen } from '../../../src/service/index.ts'
 import { xlsx, zip } from '../../support/archives.ts'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
 const folder = temporaryFolder()

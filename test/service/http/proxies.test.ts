@@ -1,3 +1,4 @@
+// X-Forwarded-For and rate limits behind proxies.
 import { expect, it } from 'vitest'
 import { HttpResponse } from '../../../src/contract/http.ts'
 import { limitsFrom } from '../../../src/contract/limits.ts'

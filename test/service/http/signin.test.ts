@@ -1,3 +1,4 @@
+// Sign-in in browsers: sessions, links, cookies.
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { onSqliteFirst } from '../../support/service.ts'

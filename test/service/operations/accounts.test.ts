@@ -1,3 +1,4 @@
+// Teams, API keys, monitoring endpoints.
 import { describe, expect, it } from 'vitest'
 import type { LogLine } from '../../../src/service/http/desk.ts'
 import { createService } from '../../../src/service/index.ts'

@@ -1,3 +1,4 @@
+// The audit log.
 import { expect, it } from 'vitest'
 import { createKey, revokeKeys, setDisabled } from '../../../src/service/index.ts'
 import { onBothStores, scatter } from '../../support/service.ts'

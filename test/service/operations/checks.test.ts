@@ -1,5 +1,6 @@
+// Checks of grids: rules, enforcement, privacy.
 import { describe, expect, it } from 'vitest'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 import { onBothStores } from '../../support/service.ts'
 
 interface Result {

@@ -1,3 +1,4 @@
+// The operation grids.diff.
 import { expect, it } from 'vitest'
 import { onBothStores } from '../../support/service.ts'
 

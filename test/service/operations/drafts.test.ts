@@ -1,3 +1,4 @@
+// Drafts of grids, and images of reviews.
 import { expect, it } from 'vitest'
 import { expireDrafts } from '../../../src/service/store/aggregates/retention.ts'
 import { verify } from '../../../src/service/store/upkeep/verify.ts'

@@ -1,3 +1,4 @@
+// Attachments and their references.
 import { expect, it } from 'vitest'
 import { onBothStores, type TestService } from '../../support/service.ts'
 

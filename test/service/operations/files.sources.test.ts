@@ -1,3 +1,4 @@
+// The sources graph.
 import { expect, it } from 'vitest'
 import { onBothStores, scatter, type TestService, URL_OF_TESTS } from '../../support/service.ts'
 

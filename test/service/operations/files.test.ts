@@ -1,3 +1,4 @@
+// Updates, lookup, paths and stars of files.
 import { describe, expect, it } from 'vitest'
 import { idlocal, onBothStores, type TestService } from '../../support/service.ts'
 

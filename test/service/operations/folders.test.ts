@@ -1,3 +1,4 @@
+// Folders, and lists of files.
 import { describe, expect, it } from 'vitest'
 import { type Answer, onBothStores } from '../../support/service.ts'
 

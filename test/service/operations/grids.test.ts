@@ -1,3 +1,4 @@
+// Grids: creation, rows, columns, upload, retries, content.
 import { describe, expect, it } from 'vitest'
 import { onBothStores } from '../../support/service.ts'
 

@@ -1,3 +1,4 @@
+// Uploads of workbooks, archives and JSON.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'

@@ -1,5 +1,6 @@
+// Upserts by primary key.
 import { describe, expect, it, vi } from 'vitest'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 import { onBothStores } from '../../support/service.ts'
 
 onBothStores('keys', (test) => {

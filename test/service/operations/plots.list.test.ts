@@ -1,3 +1,4 @@
+// The list of public plots.
 import { expect, it } from 'vitest'
 import { onBothStores, scatter, type TestService, URL_OF_TESTS } from '../../support/service.ts'
 

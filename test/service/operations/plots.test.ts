@@ -1,3 +1,4 @@
+// Plots: creation, update, content.
 import { describe, expect, it } from 'vitest'
 import { costlyFigures } from '../../support/hostile.ts'
 import { onBothStores, scatter, type TestService } from '../../support/service.ts'

@@ -1,3 +1,4 @@
+// Quotas of users.
 import { afterEach, expect, it } from 'vitest'
 import { setUserQuota, userQuota } from '../../../src/service/index.ts'
 import { onBothStores, scatter } from '../../support/service.ts'

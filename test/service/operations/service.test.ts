@@ -1,3 +1,4 @@
+// Health, readiness and OpenAPI.
 import { expect, it } from 'vitest'
 import { operations } from '../../../src/contract/operations/index.ts'
 import { onBothStores } from '../../support/service.ts'

@@ -1,5 +1,6 @@
+// Dry runs on the server agree with the writes.
 import { expect, it } from 'vitest'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 import { onBothStores } from '../../support/service.ts'
 
 onBothStores('a write that is tried', (test) => {

@@ -1,3 +1,4 @@
+// Versions of grids and plots.
 import { describe, expect, it } from 'vitest'
 import { onBothStores, scatter } from '../../support/service.ts'
 

@@ -1,3 +1,4 @@
+// The page of a grid: paging, sorting, filtering.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { startOfText } from '../../../src/service/grids/read/cut.ts'

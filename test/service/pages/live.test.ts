@@ -1,3 +1,4 @@
+// Open charts that follow their data.
 import { expect, it, vi } from 'vitest'
 import { onSqliteFirst, scatter, URL_OF_TESTS } from '../../support/service.ts'
 

@@ -1,3 +1,4 @@
+// The page that saves charts of other sites.
 import { expect, it } from 'vitest'
 import { onSqliteFirst } from '../../support/service.ts'
 

@@ -1,3 +1,4 @@
+// Pages of files.
 import { expect, it } from 'vitest'
 import { onSqliteFirst } from '../../support/service.ts'
 

@@ -1,3 +1,4 @@
+// Real figures survive a round trip.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Extent, PointChoice } from '../../../src/service/plots/points/choice.ts'
 import { reducedFigure } from '../../../src/service/plots/points/figure.ts'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 import { onBothStores } from '../../support/service.ts'
 
 it('downsampling keeps the first, last, lowest and highest point per axis interval, and gaps', () => {

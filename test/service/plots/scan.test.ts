@@ -1,3 +1,4 @@
+// Text edits of figures agree with edits of parsed figures.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defaultLimits } from '../../../src/contract/limits.ts'

@@ -11,7 +11,7 @@ import { type BlobRef, letGo, refer, StoredBlobs } from '../../../src/service/st
 import type { ObjectStore } from '../../../src/service/store/objects/object-store.ts'
 import type { Places } from '../../../src/service/store/objects/places.ts'
 import type { Db } from '../../../src/service/store/schema/schema.ts'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 import { temporaryFolder } from '../../support/service.ts'
 
 const BYTES = Buffer.from('the bytes that all of them store')

@@ -1,3 +1,4 @@
+// Slices as fragments of one Brotli stream.
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -7,7 +8,7 @@ import {
   decompress,
   type StreamPiece,
 } from '../../../src/service/store/objects/codec.ts'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 import { onBothStores, type TestService, URL_OF_TESTS } from '../../support/service.ts'
 
 /** Texts as slices have them: numbers, words, what repeats, what cannot be packed; short and long. */

@@ -1,3 +1,4 @@
+// Objects in folders and buckets: storing, moving, faults.
 import {
   cpSync,
   existsSync,

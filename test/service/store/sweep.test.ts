@@ -1,3 +1,4 @@
+// The sweep of unreferenced blobs.
 import { expect, it } from 'vitest'
 import { STATES } from '../../../src/service/store/objects/states.ts'
 import { onBothStores } from '../../support/service.ts'

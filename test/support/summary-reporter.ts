@@ -1,3 +1,4 @@
+// Reporter that prints the slowest files and a summary line.
 import { relative } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
 

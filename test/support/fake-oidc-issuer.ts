@@ -1,3 +1,4 @@
+// A fake issuer of identity tokens, and OpenID Connect provider.
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'

@@ -1,3 +1,4 @@
+// A fake GitHub or GitLab with one pull request.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
