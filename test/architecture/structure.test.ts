@@ -31,7 +31,7 @@ interface Import {
   typeOnly: boolean
 }
 
-/** Imports of a file: of files by their path from the root, of packages by name. */
+/** Returns the imports of a file: files by path from the root, packages by name. */
 function importsOf(file: string): Import[] {
   const text = readFileSync(join(root, file), 'utf8')
   const found: Import[] = []
@@ -46,10 +46,10 @@ function importsOf(file: string): Import[] {
 }
 
 const imports = sources('src').flatMap(importsOf)
-const room = (path: string): string => path.split('/')[1]
+const layerOf = (path: string): string => path.split('/')[1]
 
-/** Floors of the house, and the rooms of the large ones: each may import those below it. */
-const FLOORS = [
+/** Layers, from top to bottom: each may import those below it. MODULES lists the modules of large layers. */
+const LAYERS = [
   'cli',
   'service',
   'ingest',
@@ -63,7 +63,7 @@ const FLOORS = [
   'contract',
   'vendor',
 ]
-const ROOMS: Readonly<Record<string, readonly string[]>> = {
+const MODULES: Readonly<Record<string, readonly string[]>> = {
   cli: 'run commands agents upload completion help charts files core connect config output'.split(' '),
   service:
     'index.ts background http operations pages images plots grids uploads files sharing import accounts core access store tracing'.split(
@@ -75,13 +75,13 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
       ' ',
     ),
 }
-/** The rooms of rooms, in the same way. */
-const INNER_ROOMS: Readonly<Record<string, readonly string[]>> = {
+/** Modules within modules, in the same way. */
+const INNER_MODULES: Readonly<Record<string, readonly string[]>> = {
   'service/grids': 'change checks keys diff read given service.ts column'.split(' '),
   'service/store':
     'upkeep store.ts sqlite-files.ts migrate.ts migrations aggregates objects engines schema'.split(' '),
 }
-/** Between rooms of one level, or past the front door of a floor, nothing is imported. */
+/** Imports that are forbidden in spite of the order. */
 const APART: [from: string, to: string][] = [
   ['ingest', 'client'],
   ['service', 'client'],
@@ -92,8 +92,8 @@ const APART: [from: string, to: string][] = [
   ['client', 'query'],
 ]
 
-/** Groups of nodes that can reach one another, each of more than one node (Tarjan). */
-function circles(nodes: readonly string[], arrows: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+/** Returns groups of two or more nodes that can reach each other (Tarjan). */
+function findCycles(nodes: readonly string[], arrows: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const found: string[][] = []
   const index = new Map<string, number>()
   const low = new Map<string, number>()
@@ -107,8 +107,8 @@ function circles(nodes: readonly string[], arrows: ReadonlyMap<string, ReadonlyS
       if (stack.includes(next)) low.set(node, Math.min(low.get(node)!, low.get(next)!))
     }
     if (low.get(node) !== index.get(node)) return
-    const circle = stack.splice(stack.indexOf(node))
-    if (circle.length > 1) found.push(circle)
+    const cycle = stack.splice(stack.indexOf(node))
+    if (cycle.length > 1) found.push(cycle)
   }
   for (const node of nodes) if (!index.has(node)) visit(node)
   return found
@@ -136,48 +136,48 @@ describe('imports run downhill', () => {
 
   it('a layer imports only layers below it', () => {
     const inside = imports.filter(({ to }) => to.startsWith('src/'))
-    expect([...new Set(inside.flatMap(({ from, to }) => [room(from), room(to)]))].sort()).toEqual(
-      [...FLOORS].sort(),
+    expect([...new Set(inside.flatMap(({ from, to }) => [layerOf(from), layerOf(to)]))].sort()).toEqual(
+      [...LAYERS].sort(),
     )
     const wrong = inside.filter((i) => {
-      const [from, to] = [room(i.from), room(i.to)]
-      return FLOORS.indexOf(to) < FLOORS.indexOf(from) || APART.some(([a, b]) => a === from && b === to)
+      const [from, to] = [layerOf(i.from), layerOf(i.to)]
+      return LAYERS.indexOf(to) < LAYERS.indexOf(from) || APART.some(([a, b]) => a === from && b === to)
     })
     expect(wrong).toEqual([])
   })
 
-  const roomOf = (path: string): string => path.split('/')[2]
-  it.each(Object.entries(ROOMS))(
+  const moduleOf = (path: string): string => path.split('/')[2]
+  it.each(Object.entries(MODULES))(
     'a module of %s imports only modules below it, including types',
-    (floor, rooms) => {
+    (layer, modules) => {
       const wrong = imports.filter(
         ({ from, to }) =>
-          room(from) === floor &&
-          to.startsWith(`src/${floor}/`) &&
-          rooms.indexOf(roomOf(to)) < rooms.indexOf(roomOf(from)),
+          layerOf(from) === layer &&
+          to.startsWith(`src/${layer}/`) &&
+          modules.indexOf(moduleOf(to)) < modules.indexOf(moduleOf(from)),
       )
       expect(wrong).toEqual([])
-      expect(readdirSync(join(root, 'src', floor)).sort()).toEqual([...rooms].sort())
+      expect(readdirSync(join(root, 'src', layer)).sort()).toEqual([...modules].sort())
     },
   )
 
-  it.each(Object.entries(INNER_ROOMS))(
+  it.each(Object.entries(INNER_MODULES))(
     'a module of %s imports only modules below it, including types',
-    (place, rooms) => {
+    (folder, modules) => {
       const inner = (path: string): string => path.split('/')[3]
       const wrong = imports.filter(
         ({ from, to }) =>
-          [from, to].every((path) => path.startsWith(`src/${place}/`)) &&
-          rooms.indexOf(inner(to)) < rooms.indexOf(inner(from)),
+          [from, to].every((path) => path.startsWith(`src/${folder}/`)) &&
+          modules.indexOf(inner(to)) < modules.indexOf(inner(from)),
       )
       expect(wrong).toEqual([])
-      expect(readdirSync(join(root, 'src', place)).sort()).toEqual([...rooms].sort())
+      expect(readdirSync(join(root, 'src', folder)).sort()).toEqual([...modules].sort())
     },
   )
 
   it('no files import each other in a circle, including types', () => {
     expect(
-      circles(
+      findCycles(
         sources('src'),
         arrowsBetween((path) => path),
       ),
@@ -185,19 +185,19 @@ describe('imports run downhill', () => {
   })
 
   it.each([2, 3, 4, 5])('no folders import each other in a circle at level %i, including types', (level) => {
-    // Files beside folders of a level are rooms of their own.
+    // A file beside folders of a level counts as a module.
     const folder = (path: string): string => {
       const folders = path.split('/').slice(0, -1)
       return folders.length >= level ? folders.slice(0, level).join('/') : path
     }
     const folders = [...new Set(sources('src').map(folder))]
-    expect(circles(folders, arrowsBetween(folder))).toEqual([])
+    expect(findCycles(folders, arrowsBetween(folder))).toEqual([])
   })
 
   it('the command line imports the service only dynamically, through its index', () => {
     const wrong = imports.filter(
       (i) =>
-        room(i.from) === 'cli' &&
+        layerOf(i.from) === 'cli' &&
         i.to.startsWith('src/service') &&
         !(i.to === 'src/service/index.ts' && (i.dynamic || i.typeOnly)),
     )
@@ -207,7 +207,7 @@ describe('imports run downhill', () => {
   it('other layers import json, ingest and client only through their index', () => {
     const wrong = imports.filter(
       ({ from, to }) =>
-        /^src\/(json|ingest|client)\//.test(to) && !to.endsWith('/index.ts') && room(from) !== room(to),
+        /^src\/(json|ingest|client)\//.test(to) && !to.endsWith('/index.ts') && layerOf(from) !== layerOf(to),
     )
     expect(wrong).toEqual([])
   })

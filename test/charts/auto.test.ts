@@ -1,4 +1,4 @@
-// The type of chart that is chosen for a table can always be drawn, and says why it was chosen.
+// Automatic choice of chart types.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { chartOf } from '../../src/charts/compile/compile.ts'

@@ -1,4 +1,4 @@
-// Charts are as high as their rows need, no two labels are cut to the same text, and every series is named.
+// Height of charts, cutting of labels, and names of series.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { shortenedApart, widthOf } from '../../src/browser/theme/draft.ts'

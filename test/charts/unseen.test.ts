@@ -1,4 +1,4 @@
-// What a chart does not show is said below it, and what stands in the data is shown as it is.
+// Counts of omitted data, and texts of the data.
 import { describe, expect, it } from 'vitest'
 import { themed } from '../../src/browser/theme/index.ts'
 import type { Attributes } from '../../src/charts/figure/figure.ts'

@@ -1,4 +1,4 @@
-// Tools around the commands: the server for agents, the checks of doctor, files that are watched, errors with a next step.
+// gridline mcp, doctor and watch, and hints of errors.
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -21,7 +21,7 @@ const READING = ['find', 'read_rows', 'describe', 'chart', 'check', 'diff', 'api
 const WRITING = ['upload_draft', 'publish', 'share']
 
 describe('mcp', () => {
-  /** Sends requests to a server of its own, one after the other, and returns their results. */
+  /** Starts gridline mcp, sends requests in order, and returns their results. */
   async function session(args: string[], requests: [method: string, params: object][]) {
     const child = start(['mcp', ...args], { home, cwd })
     const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]()

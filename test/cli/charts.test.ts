@@ -1,4 +1,4 @@
-// Charts from the command line: of grids, of figures, as images.
+// Charts from the command line: from grids and figures, and as images.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -15,7 +15,7 @@ import { temporaryFolder } from '../support/service.ts'
 const folder = temporaryFolder()
 afterAll(folder.remove)
 
-/** Every third case, or all in long runs: each starts a process. */
+/** Every third case, since each starts a process; all in long runs. */
 const some = <T>(cases: readonly T[]): T[] => cases.filter((_, k) => k % runs(3, 1) === 0)
 
 const file = (name: string, content: string): void => writeFileSync(join(folder.path, name), content)
@@ -122,7 +122,7 @@ describe('upload --plot', () => {
     expect([refused.code, refused.stderr]).toEqual([7, expect.stringContaining('--aggregate sum')])
     expect((await run(...bars, '--aggregate', 'mean')).code).toBe(0)
     expect(await inline('tidy bar')).toMatchObject([{ x: ['Oslo', 'Rome', 'Paris'], y: [2, 10, 5] }])
-    // A chart that exists keeps its groups.
+    // An existing chart keeps its groups.
     await run('upload', 'tidy.csv', '--on-conflict', 'replace', ...chart.slice(0, 6))
     expect((await inline('tidy line')).map(({ name }: { name: string }) => name)).toEqual(['Oslo', 'Rome'])
   })
@@ -337,7 +337,7 @@ describe('upload --plot of a chart that exists', () => {
     const [bar] = await json(...chart('bar', 'cost'))
     expect([bar.fid, bar.filename, bar.action]).toEqual([line.fid, 'sold bar', 'replaced'])
     const { data, layout } = await figureOf('sold bar')
-    // What bars have no use for stays, for the way back; the color is that of bars.
+    // Attributes that bars ignore are kept for the way back; the color is that of bars.
     const [{ type, mode, line: before, marker }] = data
     expect([type, mode, before, marker]).toEqual(['bar', undefined, { dash: 'dot' }, { color: 'crimson' }])
     expect([data.length, layout.yaxis.type]).toEqual([2, 'log'])
@@ -822,7 +822,7 @@ describe('plot set', () => {
     await run('upload', 'night.csv', ...chart.filter((word) => word !== '--by' && word !== 'shop'))
     expect(await json('plot', 'data', 'night line')).toEqual(before)
     const options = await run('plot', 'options', 'night line')
-    // The color of a series is no option of create.
+    // plot create has no option for the color of a series.
     expect(options.stderr).toContain('attributes that no option of plot create sets')
     expect(options.stdout).toBe(
       "gridline plot create --grid night --type line --x day --y n --by shop --aggregate mean --per month --top 3 --where 'n > 0'\n",
@@ -1051,7 +1051,7 @@ describe('what a command changes in a chart that exists', () => {
     )
   const merged = async (current: Figure, next: Figure): Promise<Figure> =>
     JSON.parse(JSON.stringify(await reworked(current, grid, next, {})))
-  /** Options that some types cannot be without. */
+  /** Options that some types require. */
   const more: Partial<Record<ChartType, object>> = {
     contour: { color: 'cost' },
     scatter3d: { z: 'cost' },

@@ -1,4 +1,4 @@
-// The code that V8 compiled, kept for the next run of the command line.
+// The cache of compiled V8 code.
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -21,7 +21,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 let place: { path: string; remove: () => void }
 let cache: string
 
-/** An installation of its own, without a cache. */
+/** A separate installation without a cache. */
 beforeEach(() => {
   place = temporaryFolder()
   for (const name of ['bin', 'package.json', 'dist/gridline.cjs', 'dist/rows.wasm'])
@@ -46,7 +46,7 @@ function run(args: string[], env: Record<string, string> = {}): string {
   return stdout
 }
 
-/** The cache of a command in a folder, and the subcommands that it has code of. */
+/** Lists the cache files of a folder, and the subcommands that they cover. */
 function cached(command: string, folder = cache): { file: string; commands: string } {
   const names = readdirSync(folder).filter((name) => name.endsWith(`-${command}.bin`))
   expect(names).toHaveLength(1)

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/service.ts'
 const folder = temporaryFolder()
 afterAll(folder.remove)
 
-/** A home of its own, with the embedded service's database in it. */
+/** A separate home with the embedded service's database. */
 function home(name: string) {
   const path = join(folder.path, name)
   mkdirSync(path, { recursive: true })
@@ -182,7 +182,7 @@ describe('upload', () => {
       /^warning: dry.csv: delimiter detected: ;\n/,
     )
     expect((await run(['lookup', 'dry'])).code).toBe(3)
-    // What the upload would be refused with, the dry run is refused with.
+    // The dry run fails with the error of the upload.
     const refused = async (...more: string[]) => {
       const real = await run(['upload', ...more])
       const dry = await run(['upload', ...more, '--dry-run'])

@@ -1,4 +1,4 @@
-// What shells complete: asked as they ask, and in the shells themselves.
+// Completion: called like a shell does, and in real shells.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ beforeAll(async () => {
   me = stdout.split(':')[0]
   await run(['upload', 'sales.csv'])
   await run(['team', 'create', 'crew', me])
-  // Names of others, which must not become commands, options or several words.
+  // Hostile names, which must not become commands, options or several words.
   for (const [folder, name] of [
     ['Evil', 'x`touch pwned`'],
     ['Worse', '$(touch pwned)'],
@@ -130,13 +130,13 @@ describe('completed values', () => {
 describe.each(['bash', 'zsh', 'fish'])('in %s', (shell) => {
   const isInstalled = spawnSync(shell, ['-c', 'true']).status === 0
 
-  /** What a shell runs when these lines are typed on a terminal, with Tab: the arguments of each command. */
+  /** Types lines with Tab into a shell, and returns the arguments of each command that it runs. */
   async function typed(lines: readonly string[]): Promise<string[]> {
     const place = join(cwd, shell)
     const bin = join(place, 'bin')
     const log = join(place, 'log')
     mkdirSync(bin, { recursive: true })
-    // Completion asks the program; a command that is run is only written down.
+    // Completion calls the program; other commands are only recorded.
     writeFileSync(
       join(bin, 'gridline'),
       `#!/bin/sh
@@ -153,7 +153,7 @@ echo RAN
       ZDOTDIR: place,
       XDG_CONFIG_HOME: '',
       XDG_DATA_HOME: '',
-      // Whatever else this machine does.
+      // Generous, for a busy machine.
       GRIDLINE_TIMEOUT_MS: '30000',
     }
     const { stderr } = await gridline(['completion', 'install', shell], { home, cwd, env })
@@ -172,7 +172,7 @@ echo RAN
       home,
       cwd,
       env,
-      // Each line once the one before it has run.
+      // Types each line after the previous one has run.
       typed: [...lines, 'exit'].map((line, k) => ({
         after: new RegExp(`READY ${'[^]*RAN'.repeat(k)}`),
         text: `${line}\r`,

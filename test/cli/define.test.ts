@@ -1,4 +1,4 @@
-// Options of commands are typed by their declaration.
+// Types of options follow from their declaration.
 import { expect, it } from 'vitest'
 import { defineCommand } from '../../src/cli/core/define.ts'
 import { other } from '../../src/cli/core/prints.ts'

@@ -1,4 +1,4 @@
-// --dry-run of every command that writes: says what would be changed, and changes nothing.
+// --dry-run of every command that writes.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,12 +10,12 @@ import { temporaryFolder } from '../support/service.ts'
 const folder = temporaryFolder()
 const cwd = folder.path
 const home = join(cwd, 'home')
-/** The editor of plot edit: it changes an attribute. */
+/** An editor for plot edit that changes an attribute. */
 const env = { EDITOR: `"${process.execPath}" "${join(cwd, 'edit.cjs')}"` }
 const run = (args: string[], stdin?: string) => gridline(args, { home, cwd, stdin, env })
 afterAll(folder.remove)
 
-/** A dry run of each command, with the change that it shows. */
+/** A dry run of each command, with the change that it prints. */
 const runs: Record<string, [args: string[], shown: RegExp]> = {
   upload: [['upload', 'new.csv'], /new.*"rows":1/],
   append: [['append', 'grid', 'more.csv'], /rows\.append.*"rows":2/],
@@ -60,7 +60,7 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
   'team delete': [['team', 'delete', 'mine'], /teams\.delete/],
 }
 
-/** Tried in the tests of their own, since they need a server or a plan. */
+/** Tested elsewhere, since they need a server or a plan. */
 const elsewhere = ['push', 'apply']
 
 /** Commands that change something on the server. */

@@ -1,4 +1,4 @@
-// cat --follow: rows are printed as they are appended.
+// cat --follow.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// The help and its tables are complete, and agree with the code.
+// Help texts are complete and agree with the code.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -15,7 +15,7 @@ const folder = temporaryFolder()
 afterAll(folder.remove)
 const run = (args: string[]) => gridline(args, { home: join(folder.path, 'home'), cwd: folder.path })
 
-/** The text of all source files below a folder. */
+/** Returns the text of all source files below a folder. */
 function source(path: string): string {
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
@@ -88,12 +88,12 @@ describe('help', () => {
       ...[...text.matchAll(/\benv(?:ironment)?\.([A-Z][A-Z0-9_]+)\b/g)].map(([, name]) => name),
       ...[...text.matchAll(/\b(GRIDLINE_[A-Z_]+[A-Z])\b/g)].map(([, name]) => name),
     ])
-    // Of the system, and those that are passed on to Chromium.
+    // Variables of the system, and those passed on to Chromium.
     const others = 'APPDATA LOCALAPPDATA PATH TERM_PROGRAM LD_LIBRARY_PATH FONTCONFIG_FILE GRIDLINE_LIMIT'
     for (const name of others.split(' ')) read.delete(name)
-    // Any of them can be in a file.
+    // Every variable has a _FILE variant.
     for (const name of read) if (name.endsWith('_FILE') && name !== 'GRIDLINE_NAME_FILE') read.delete(name)
-    // Of CI systems.
+    // Variables of CI systems.
     for (const name of read)
       if (/^(GRIDLINE_LIMIT|GITHUB|GITLAB|CI|CIRCLE|BUILDKITE|ACTIONS)_/.test(name)) read.delete(name)
     expect([...read].filter((name) => !Object.hasOwn(environmentTable, name)).sort()).toEqual([])

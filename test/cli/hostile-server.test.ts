@@ -1,4 +1,4 @@
-// Servers that fail in every way: commands end, say why, and never send credentials elsewhere.
+// Failing servers: commands end with a reason, and never send credentials elsewhere.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -17,7 +17,7 @@ const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 
 type Answer = (request: IncomingMessage, response: ServerResponse, count: number) => void
 
-/** Runs a command against a server that answers like this. */
+/** Runs a command against a server with the given handler. */
 async function against(answer: Answer, args: string[] = ['ls'], env: Record<string, string> = {}) {
   let count = 0
   const seen: IncomingMessage[] = []

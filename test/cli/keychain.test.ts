@@ -8,7 +8,7 @@ import { Keychain } from '../../src/cli/config/keychain.ts'
 import { ended, gridline, serve } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 
-/** A keychain in memory, in the form of the library. */
+/** A keychain in memory, with the interface of the library. */
 function memory(broken = false) {
   const kept = new Map<string, string>()
   class Entry {

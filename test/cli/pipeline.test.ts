@@ -82,7 +82,7 @@ describe('a key belongs to one server', () => {
     expect(set.stderr).toContain('was removed; log in with')
     await run(['whoami'])
     expect(readFileSync(join(home, 'config.json'), 'utf8')).not.toContain('secret-key')
-    // Also where the file was edited by hand.
+    // Also if the file was edited by hand.
     await run(['login', own.url, '--user', 'alice'], {}, 'secret-key\n')
     const config = JSON.parse(readFileSync(join(home, 'config.json'), 'utf8'))
     config.profiles.default.url = foreign.url
@@ -190,7 +190,7 @@ describe('an unattended pipeline', () => {
     })
     expect([code, stdout]).toEqual([9, ''])
     expect(stderr.match(/^error: /gm)).toHaveLength(1)
-    // Which of those that ran first is reported depends on the turn of events; the others keep their order.
+    // The first report depends on timing; the others are in order.
     const failed = files.find((name) => stderr.includes(`error: ${name}: `))
     const others = files.filter((name) => name !== failed)
     expect(stderr).toContain(`59 more not attempted: ${others.slice(0, 5).join(', ')} …\n`)
@@ -342,7 +342,7 @@ describe('links', () => {
     const csv = file('linked.csv', 'a\n1\n')
     const run = (args: string[], stdin?: string) => gridline(args, { home, stdin })
     expect((await run(['upload', csv])).stdout).toContain('http://127.0.0.1:8080/~')
-    // Of a server at any free port nothing is left when it has ended.
+    // A server on a random free port leaves no URL behind.
     const any = await serve(['-q'], { home })
     const shown = async () => JSON.parse((await run(['show', 'linked', '--json', 'web_url'])).stdout).web_url
     expect((await shown()).startsWith(any.url)).toBe(true)
@@ -403,7 +403,7 @@ describe('the database of a server', () => {
     const run = (args: string[]) => gridline(args, { home })
     await run(['upload', file('kept.csv', 'a\n1\n')])
     const own = await serve(['-q'], { home })
-    // Space for a cleanup when the disk is full.
+    // The reserve for a full disk.
     expect(statSync(join(home, 'gridline.db-reserve')).size).toBe(16 * 1024 * 1024)
     const copy = join(folder.path, 'copy.db')
     expect((await run(['admin', 'backup', copy])).stdout).toBe(`${copy}\n`)

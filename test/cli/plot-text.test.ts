@@ -1,4 +1,4 @@
-// Charts drawn as characters show what is in the data.
+// Charts drawn with characters.
 import { describe, expect, it } from 'vitest'
 import { legendOf, plotText, type TextTrace } from '../../src/cli/output/plot-text.ts'
 
@@ -6,7 +6,7 @@ const plain = (text: string): string => text.replaceAll('\u001b', '?')
 const draw = (traces: TextTrace[], layout: Record<string, unknown> = {}, color = false) =>
   plotText(traces, layout, { columns: 60, lines: 12, color, plain })
 
-/** The columns of a row of a chart that have dots, right of its axis. */
+/** Returns the columns with dots in one row of a chart, right of its axis. */
 function dotted(row: string): number[] {
   const right = row.replace(/^.*?[│┤]/, '')
   return [...right].flatMap((character, k) => (character > '\u2800' ? [k] : []))
@@ -18,7 +18,7 @@ describe('charts as characters', () => {
     const first = rows.slice(0, -2).map((row) => Math.min(...dotted(row)))
     const filled = first.filter(Number.isFinite)
     expect(filled).toEqual([...filled].sort((a, b) => b - a))
-    // Between 1 and 3 of 5 there is nothing.
+    // The gap from 1 to 3 of 5 has no dots.
     const columns = new Set(rows.slice(0, -2).flatMap(dotted))
     const width = Math.max(...columns)
     expect([...columns].filter((k) => k > width * 0.25 && k < width * 0.55)).toEqual([])

@@ -7,7 +7,7 @@ import { braille, graphicsOf, PIXELS_PER_DOT, picture, sparkline } from '../../s
 import { gridline } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 
-/** A PNG of three channels without filters, from the color of each pixel. */
+/** Encodes a PNG of three channels without filters, from the color of each pixel. */
 function png(width: number, height: number, colorAt: (x: number, y: number) => number[]): Uint8Array {
   const chunk = (type: string, body: Buffer): Buffer => {
     const head = Buffer.alloc(8)

@@ -52,7 +52,7 @@ function textOf(shown: string): string {
       .replace(/"api_key": "[^"]+"/g, '"api_key": "KEY"')
       .replace(/^(bytes +)\d+$/gm, '$1N')
       .replace(/^((?:uid +)?)[0-9a-f]{6}\b/gm, '$1UID')
-      // Widths depend on the name of the user.
+      // Widths depend on the username.
       .replace(/ {2,}/g, '  ')
       .replace(/\n{2,}/g, '\n')
       .trim()
@@ -106,7 +106,7 @@ describe.skipIf(!hasTerminal)('the README and the guide in a color terminal', ()
         columns: 100,
         env: { TERM: 'xterm-256color', COLORTERM: 'truecolor' },
       })
-      // Escape codes are obeyed, never shown as text.
+      // Escape codes are interpreted, never visible.
       expect([line, screen.includes('\ufffd'), /\[\d+(;\d+)*m/.test(textOf(screen))]).toEqual([
         line,
         false,

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { RequestLog } from '../../src/cli/output/request-log.ts'
 
-/** A pipe whose reader does not read until told to. */
+/** A pipe whose reader is paused. */
 class Pipe extends Writable {
   text = ''
   private held: (() => void) | undefined

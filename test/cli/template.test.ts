@@ -1,4 +1,4 @@
-// --template: a line of text for each result.
+// --template.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

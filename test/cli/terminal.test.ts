@@ -1,4 +1,4 @@
-// What differs on a terminal: tables, colors, questions, the pager, progress, Ctrl-C.
+// Behavior on a terminal: tables, colors, prompts, pager, progress, Ctrl-C.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -137,7 +137,7 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     try {
       const made = await gridline(['admin', 'create-user', 'eve', '--json'], { home: serverHome })
       const { api_key } = JSON.parse(made.stdout)
-      // What a person does in a browser: sign in, read the page, press Allow.
+      // Does what a user does in a browser: signs in, reads the page, presses Allow.
       const browser = join(cwd, 'browser.mjs')
       writeFileSync(
         browser,

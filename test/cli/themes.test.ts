@@ -1,4 +1,4 @@
-// Looks of charts: built-in themes, themes in files, and the theme of the settings.
+// Themes: built in, in files, and in the settings.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'

@@ -20,7 +20,7 @@ afterAll(async () => {
   folder.remove()
 })
 
-/** A folder with these files, and what runs commands in it. */
+/** Creates a folder with these files, and returns a function that runs commands in it. */
 function place(name: string, files: Record<string, string>) {
   const cwd = join(folder.path, name)
   for (const [path, content] of Object.entries(files)) {
@@ -187,7 +187,7 @@ describe('a file that is on the server already', () => {
 })
 
 describe('large files', () => {
-  /** Forwards to the server, and cuts each connection after so many bytes from the client. */
+  /** Forwards to the server, and cuts each connection after a number of bytes from the client. */
   async function cutting(limits: number[]): Promise<{ url: string; proxy: Server; cuts: () => number }> {
     const { port } = new URL(server.url)
     let cuts = 0

@@ -35,7 +35,7 @@ describe('settings of serve', () => {
         GRIDLINE_DATABASE_FILE: file('database', `${database}\n`),
         GRIDLINE_PUBLIC_URL: 'https://charts.example.com',
         GRIDLINE_SERVER_NAME: 'a',
-        // What Kubernetes sets for a service of this name.
+        // A variable that Kubernetes sets for a service named gridline.
         GRIDLINE_PORT: 'tcp://10.0.0.1:8080',
       },
     }

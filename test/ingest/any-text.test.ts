@@ -1,10 +1,10 @@
-// Whatever a text is: it is read or refused with a reason, and the same in pieces of any size.
+// Random texts are read, or refused with a reason, alike in chunks of any size.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { Kernel } from '../../src/ingest/kernel/index.ts'
 import { read } from './read.ts'
 
-/** Parts of texts that mean something to the reader. */
+/** Fragments with a meaning for the reader. */
 const part = fc.constantFrom(
   ...['a', 'b', 'name', '1', '2.5', '1,5', '1,234', '2024-01-01', '10:00', '', ' ', '  ', '"', '""', '"x"'],
   ...[

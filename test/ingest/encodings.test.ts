@@ -1,10 +1,10 @@
-// Encodings are detected where the bytes are not UTF-8, and the guess is said.
+// Detection of encodings, with its warnings.
 import iconv from 'iconv-lite'
 import { describe, expect, it } from 'vitest'
 import { encodingNamed } from '../../src/ingest/index.ts'
 import { read } from './read.ts'
 
-/** Encodes a text, by what the decoder makes of each byte or pair of bytes. */
+/** Encodes a text by inverting the decoder for each byte or pair of bytes. */
 function encode(text: string, encoding: string): Buffer {
   const decoder = new TextDecoder(encoding, { fatal: true })
   const bytes = new Map<string, number[]>()
@@ -14,7 +14,7 @@ function encode(text: string, encoding: string): Buffer {
       const c = decoder.decode(Uint8Array.from(code), { stream: true })
       if ([...c].length === 1 && !bytes.has(c)) bytes.set(c, code)
     } catch {
-      // No character.
+      // Not a character.
     }
   }
   for (let a = 0x80; a <= 0xff; a++) add(a)

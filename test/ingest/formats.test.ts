@@ -1,4 +1,4 @@
-// Parquet, Arrow, OpenDocument, and compressed files, against what other programs write.
+// Parquet, Arrow, OpenDocument and compressed files, written by other programs.
 import { mkdtemp, readFile as readBytes, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** A query's result as a Parquet file of DuckDB. */
+/** Writes the result of a DuckDB query as Parquet. */
 async function parquet(query: string, options = ''): Promise<Buffer> {
   const file = join(folder, 'a.parquet')
   await duckdb.run(`copy (${query}) to '${file}' (format parquet${options})`)
@@ -81,7 +81,7 @@ describe('Parquet', () => {
     expect(found.warnings.join()).toMatch(/column x: 2 values that are not finite/)
   })
 
-  /** Each type with values that are easily read wrong; all are compared with what DuckDB writes as text. */
+  /** Each type with tricky values, compared with DuckDB's text. */
   const types: [type: string, values: string[]][] = [
     ['decimal(18, 2)', ['12345678901234.56', '-0.01', '0.50']],
     ['decimal(38, 10)', ['1234567890123456789012345678.0123456789', '-1.5000000000', '0.0000000000']],
@@ -297,7 +297,7 @@ describe('OpenDocument spreadsheets', () => {
 })
 
 describe('compressed files', () => {
-  // a,b / 1,x / 2,y, packed by zstd 1.5 and bzip2 1.0.
+  // a,b / 1,x / 2,y, compressed by zstd 1.5 and bzip2 1.0.
   const zstd = Buffer.from('KLUv/SQMYQAAYSxiCjEseAoyLHkKLp8hRg==', 'base64')
   const bzip2 = Buffer.from(
     'QlpoOTFBWSZTWbzHKEUAAARZgAAQAAQwADAAAGAgADEMCCNBmo4EIheLuSKcKEheY5QigA==',

@@ -1,4 +1,4 @@
-// Files that other programs, and earlier versions of this one, read wrongly.
+// Files that other programs or earlier versions read wrongly.
 import { expect, it } from 'vitest'
 import { zip } from '../support/archives.ts'
 import { readFile } from './read-file.ts'

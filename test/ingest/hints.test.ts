@@ -1,11 +1,11 @@
-// What warnings propose is done, and the result compared: nothing else may change.
+// Applies the options that warnings suggest: nothing else may change.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type DelimitedOptions, type GivenType, givenStyle } from '../../src/ingest/index.ts'
 import { runs } from '../support/property-runs.ts'
 import { read } from './read.ts'
 
-/** The options that a hint names: each alternative on its own, for each of its columns. */
+/** Returns the options in a hint: each alternative, for each column. */
 function optionsIn(warning: string): { options: DelimitedOptions; column: string }[] {
   const [, columns = ''] = /^columns? (\w+(?:, \w+)*)/.exec(warning) ?? []
   return columns.split(', ').flatMap((column) => optionsFor(warning, column))
@@ -32,14 +32,14 @@ function optionsFor(warning: string, column: string): { options: DelimitedOption
   return found
 }
 
-/** Columns that warnings say would change: those with a hint of their own, and those that a hint also reads. */
+/** Returns the columns that hints would change. */
 const named = (warnings: readonly string[]): string[] =>
   warnings.flatMap((warning) => [
     ...optionsIn(warning).map(({ column }) => column),
     ...[...warning.matchAll(/also reads (\w+) /g)].map(([, name]) => name),
   ])
 
-/** Follows each hint about a file. Returns how many there were. */
+/** Applies each hint about a file. Returns the number of hints. */
 async function follow(text: string): Promise<number> {
   const before = await read(text)
   let count = 0
@@ -52,12 +52,12 @@ async function follow(text: string): Promise<number> {
         expect([warning, name, after.rows.map((row) => row[k])]).toEqual([
           warning,
           name,
-          // A hint may also leave out the row of the total.
+          // A hint may also skip the total row.
           before.rows.slice(0, before.rows.length - (options.skipLast ?? 0)).map((row) => row[k]),
         ])
       }
       const k = before.names.indexOf(column)
-      // A hint does what it says: the column is no longer read as it was.
+      // The hint has an effect: the column is read differently.
       expect([warning, after.rows.map((row) => row[k])]).not.toEqual([
         warning,
         before.rows.map((row) => row[k]),

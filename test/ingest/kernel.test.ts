@@ -11,7 +11,7 @@ import {
 import { Kernel } from '../../src/ingest/kernel/index.ts'
 import { runs } from '../support/property-runs.ts'
 
-/** Files that are compared. */
+/** Number of compared files. */
 const FILES = runs(30, 1000)
 
 afterEach(() => {
@@ -20,7 +20,7 @@ afterEach(() => {
 
 type Random = () => number
 
-/** Numbers of [0, 1) that a seed determines (mulberry32). */
+/** Seeded random numbers of [0, 1) (mulberry32). */
 function randomOf(seed: number): Random {
   let state = seed
   return () => {
@@ -31,7 +31,7 @@ function randomOf(seed: number): Random {
   }
 }
 
-/** A file and options that a seed determines: most rows are plain; some files have a few odd rows, some many. */
+/** Generates a file and options from a seed: most rows are plain; some files have few or many odd rows. */
 function fileOf(seed: number): { file: Buffer; piece: number; options: DelimitedOptions } {
   const random = randomOf(seed)
   const below = (n: number): number => Math.floor(random() * n)
@@ -114,7 +114,7 @@ function fileOf(seed: number): { file: Buffer; piece: number; options: Delimited
   return { file: Buffer.from(rows.join(end) + one('', end)), piece: one(1000, 65_536, 256 * 1024), options }
 }
 
-/** Bounds that were found on the way are those of the text, as far as they are known. */
+/** Checks the bounds of slices against their text, if they are known. */
 function expectBounds(given: Bounds, found: Bounds): void {
   expect(given.nulls).toBe(found.nulls)
   for (const side of ['low', 'high'] as const) {
@@ -125,7 +125,7 @@ function expectBounds(given: Bounds, found: Bounds): void {
   }
 }
 
-/** All that reading a file gives: slices as a hash, columns, dialect, warnings; or the error. */
+/** Returns the result of reading: hash of slices, columns, dialect, warnings; or the error. */
 async function outcome(file: Buffer, piece: number, options: DelimitedOptions): Promise<unknown> {
   const hash = createHash('sha1')
   async function* pieces(): AsyncGenerator<Uint8Array> {

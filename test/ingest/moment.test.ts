@@ -1,4 +1,4 @@
-// Times are read from bytes as from their text.
+// Times parsed from bytes and from strings.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { instantIn, instantOf } from '../../src/json/index.ts'

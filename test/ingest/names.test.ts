@@ -1,4 +1,4 @@
-// File names: one table of formats decides what is data, and what a file becomes.
+// Formats and grid names from file names.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Options that say how a file is written, and values that people write.
+// Reading options, and spellings of values.
 import { describe, expect, it } from 'vitest'
 import type { DelimitedOptions, GivenType } from '../../src/ingest/index.ts'
 import { givenStyle } from '../../src/ingest/index.ts'

@@ -14,7 +14,7 @@ import { read } from './read.ts'
 
 const delimiters = [',', ';', '\t', '|'] as const
 
-/** Cells as files have them: words, numbers, delimiters, quotes and line ends inside quotes. */
+/** Random cells: words, numbers, delimiters, quotes and line ends inside quotes. */
 const cell = fc.oneof(
   { weight: 4, arbitrary: fc.stringMatching(/^[a-zA-Z0-9 .é€😀-]{0,12}$/u) },
   { weight: 2, arbitrary: fc.integer().map(String) },
@@ -60,7 +60,7 @@ function written({
   return lines.join(end) + (final ? end : '')
 }
 
-/** Our values as text. Null and '' are equal for parsers that know only text. */
+/** Formats values as text. Null and '' are equal for parsers that know only text. */
 function asText(rows: unknown[][]): string[][] {
   return rows.map((row) => row.map((value) => (value === null ? '' : String(value))))
 }
@@ -132,7 +132,7 @@ describe('the tokenizer agrees with csv-parse and papaparse on well-formed text'
           skip_empty_lines: true,
         }) as string[][]
         const [, ...papas] = Papa.parse<string[]>(text, { delimiter, skipEmptyLines: true }).data
-        // Rows of empty cells are skipped, if nothing says that they are meant: quotes do.
+        // Rows of empty cells are skipped, unless they are quoted.
         expect(asText(ours.rows)).toEqual(given.always ? theirs : theirs.filter(notEmpty))
         expect(papas).toEqual(theirs)
       }),

@@ -1,4 +1,4 @@
-// Tables as programs print them, and titles and headers as people write them.
+// ASCII tables printed by programs, titles and headers.
 import { describe, expect, it } from 'vitest'
 import { read } from './read.ts'
 

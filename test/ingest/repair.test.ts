@@ -1,4 +1,4 @@
-// Malformed records: read another way if there is one best way with exactly as many cells as columns, never silently.
+// Repair of malformed records: only if one repair is best, and always with a warning.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../support/property-runs.ts'
@@ -90,7 +90,7 @@ describe('a malformed record', () => {
             JSON.stringify(row.map((value) => (typeof value === 'number' ? String(value) : value))),
           )
           const lost = wanted.filter((row) => !got.includes(row))
-          // A quote can make one more record unclear; then a warning says so.
+          // A quote can make one more record ambiguous, with a warning.
           if (lost.length > 0) expect(found.warnings.length).toBeGreaterThan(0)
           expect(lost.length).toBeLessThanOrEqual(1)
         },

@@ -1,4 +1,4 @@
-// Texts in which one table follows another.
+// Files with several tables.
 import { expect, it } from 'vitest'
 import { readFile } from './read-file.ts'
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { read } from './read.ts'
 
 type Cell = string | number | null
-/** What a file is, its text, the columns and rows that it has, and what a warning says. */
+/** Description, text, columns and rows of a file, and a part of a warning. */
 type Shape = [what: string, text: string, names: string[], rows: Cell[][], warning?: RegExp]
 
 const shapes: Shape[] = [
@@ -438,7 +438,7 @@ const shapes: Shape[] = [
     ],
     /NUL/,
   ],
-  // Rows that are written in another way
+  // Rows in another dialect
   [
     'a row with another delimiter',
     'a,b,c\n1,x,2\n3;"y; z";4\n5,w,6\n',

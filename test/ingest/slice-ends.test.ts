@@ -23,7 +23,7 @@ const csvOf = (table: readonly (readonly unknown[])[], delimiter = ',', quote = 
       '\n',
   )
 
-/** The slices of each column: their rows and hashes. */
+/** Returns rows and hash of the slices of each column. */
 async function slicesOf(file: Buffer, keys?: string[]): Promise<{ rows: number; hash: string }[][]> {
   const columns: { rows: number; hash: string }[][] = [[], [], []]
   async function* pieces(): AsyncGenerator<Uint8Array> {

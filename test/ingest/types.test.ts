@@ -1,4 +1,4 @@
-// Which type a column has, and what is stored: see docs/formats.md#types.
+// Detection of column types, and stored values: see docs/formats.md#types.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { inUtc } from '../../src/browser/zones.ts'
@@ -20,7 +20,7 @@ const NAMES = 'January February March April May June July August September Octob
 type Day = { y: number; m: number; d: number }
 const iso = ({ y, m, d }: Day): string => `${y}-${pad(m)}-${pad(d)}`
 
-/** How people write a day, and whether the day or month is first where that is not clear by itself. */
+/** Spellings of a day, with the order of day and month if it is ambiguous. */
 const forms: Record<string, [(day: Day) => string, order?: 'dmy' | 'mdy']> = {
   iso: [iso],
   'year first': [({ y, m, d }) => `${y}/${m}/${d}`],

@@ -1,4 +1,4 @@
-// Workbooks as other programs write them.
+// XLSX workbooks as other programs write them.
 import { expect, it } from 'vitest'
 import { zip } from '../support/archives.ts'
 import { readFile } from './read-file.ts'
@@ -12,13 +12,13 @@ const relation = (id: string, kind: string, target: string): string =>
 interface Book {
   /** Sheets as XML of their rows, by name. */
   sheets: Record<string, string>
-  /** More of the workbook part. */
+  /** More XML of the workbook part. */
   properties?: string
   after?: string
   shared?: string
 }
 
-/** A workbook; `main` is the path of its main part. */
+/** Writes a workbook; `main` is the path of its main part. */
 function book(
   { sheets, properties = '', after = '', shared }: Book,
   main = 'xl/workbook.xml',
@@ -132,7 +132,7 @@ it('empty sheets and formulas without a stored value are named in warnings', asy
 
 it('texts that grow without end are refused, also in many small parts', async () => {
   const endless = [
-    // A text, a comment and an attribute with what looks like markup in it.
+    // A text, a comment and an attribute that contain markup.
     `${'x>'.repeat(5_000_000)}`,
     `<!-- ${'x> '.repeat(4_000_000)} -->`,
     `${'<r><t>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx</t></r>'.repeat(300_000)}`,
@@ -154,7 +154,7 @@ it('elements that never end, deep nesting and many attributes are refused at onc
   ]) {
     const began = process.cpuUsage()
     await expect(readFile(await broken(inside))).rejects.toThrow(/is damaged/)
-    // Work, not time: the machine may be busy.
+    // Measures CPU time, since the machine may be busy.
     expect(process.cpuUsage(began).user / 1e6).toBeLessThan(5)
   }
 })

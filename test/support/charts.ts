@@ -58,7 +58,7 @@ const least: Partial<Record<ChartType, ChartOptions>> = {
   },
 }
 
-/** The fewest options of `chartColumns` with which a type can be drawn. */
+/** Minimal options of `chartColumns` with which a type can be drawn. */
 export function leastOptions(type: ChartType): ChartOptions {
   return { x: 'day', y: 'n', ...least[type] }
 }

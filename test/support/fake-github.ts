@@ -9,7 +9,7 @@ export interface ForgeComment {
   author?: { username: string; bot: boolean }
 }
 
-/** A GitHub or GitLab with one pull or merge request: its comments. Only the token `may-comment` may write. */
+/** Starts a GitHub or GitLab with one pull or merge request and its comments. Only the token `may-comment` may write. */
 export async function startForge() {
   const comments: ForgeComment[] = []
   const server = createServer(async (request, response) => {

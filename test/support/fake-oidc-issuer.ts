@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 
-/** An issuer of identity tokens, as CI systems have: discovery, keys, and GitHub's request URL. */
+/** Starts an issuer like that of CI systems: discovery, keys, and GitHub's request URL. */
 export async function startIssuer() {
   const { publicKey, privateKey } = await generateKeyPair('RS256')
   const other = await generateKeyPair('RS256')
@@ -14,7 +14,7 @@ export async function startIssuer() {
   let userinfo: object | undefined
   let signing: { key?: CryptoKey; issued?: number } = {}
   let subject: string | undefined
-  /** Codes of people who signed in, with what they are for. */
+  /** Authorization codes of signed-in users, with their requests. */
   const codes = new Map<string, { challenge: string; nonce: string; claims: JWTPayload }>()
   const token = (
     claims: JWTPayload,
@@ -86,7 +86,7 @@ export async function startIssuer() {
     url,
     token,
     otherKey: other.privateKey,
-    /** Signs somebody in as the page of the provider does. Returns the address that the browser is sent back to. */
+    /** Signs a user in like the provider's page. Returns the redirect URI. */
     approve(authorization: string, claims: JWTPayload): string {
       const asked = new URL(authorization).searchParams
       const code = randomUUID()
@@ -96,15 +96,15 @@ export async function startIssuer() {
     setDown(down: boolean): void {
       isDown = down
     },
-    /** What the provider says of a person beside the token. */
+    /** Claims of the userinfo endpoint. */
     setUserinfo(claims: object | undefined): void {
       userinfo = claims
     },
-    /** How the next tokens of people are signed. */
+    /** The key that signs the next tokens of users. */
     setSigning(options: { key?: CryptoKey; issued?: number }): void {
       signing = options
     },
-    /** The path whose answer never ends. */
+    /** The path whose response never ends. */
     setEndless(path: string): void {
       endless = path
     },

@@ -2,7 +2,7 @@
 import { relative } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
 
-/** Files that are listed as the slowest. */
+/** Number of slowest files to list. */
 const SLOWEST = 10
 
 /** Prints the slowest files, and the last line of a run: `N passed, N failed`. */

@@ -1,4 +1,4 @@
-// Pages can be used by everybody: axe-core finds nothing, in light and dark. They are small, and fit a phone.
+// Accessibility (axe-core), weight and phone layout of pages, in light and dark.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'puppeteer-core'
@@ -47,7 +47,7 @@ beforeAll(async () => {
   signedIn.folder = path(folder.json.file)
 })
 
-/** What axe-core finds, by rule. */
+/** Returns violations found by axe-core, by rule. */
 async function violations(page: Page): Promise<Record<string, string[]>> {
   await page.evaluate(axe)
   return page.evaluate(async () => {
@@ -65,7 +65,7 @@ async function violations(page: Page): Promise<Record<string, string[]>> {
 
 let turn = 0
 
-/** Light on a screen and dark on a phone: in turn, and both for each page with `npm run test:long`. */
+/** Alternates light on a screen and dark on a phone; both for each page with `npm run test:long`. */
 async function look(page: Page, name: string, path: string): Promise<object> {
   const found: Record<string, unknown> = {}
   const both = [
@@ -130,7 +130,7 @@ it('the alt text of a chart describes its data', async () => {
   expect(await page.$eval('#chart', (chart) => chart.ariaLabel)).toBe(
     'Prices of a day. Line chart of 2 points, from 2024-01-01 to 2024-01-02, lowest 1, highest 35.6.',
   )
-  // From the first drawing on, it has all of its frame.
+  // It fills its frame from the first drawing.
   const heights = await page.$eval('#chart .main-svg', (svg) => [
     svg.getBoundingClientRect().height,
     innerHeight,

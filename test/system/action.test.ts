@@ -37,7 +37,7 @@ afterAll(async () => {
   folder.remove()
 })
 
-/** The script of the step that uploads. */
+/** Script of the upload step. */
 function script(): string {
   const [, text = ''] =
     /id: upload[\s\S]*?run: \|\n([\s\S]*)$/.exec(readFileSync(join(root, 'action.yml'), 'utf8')) ?? []
@@ -125,7 +125,7 @@ it('without a key, the action logs in with the identity token, and stores nothin
 const DATA = (rows: number, of = 'city') =>
   `id,city,n\n${Array.from({ length: rows }, (_, k) => `${k},${of}${k},${k * 3}\n`).join('')}`
 
-/** A pull request in a repository whose data is on the server, with a chart of it. */
+/** A pull request in a repository whose data and chart are on the server. */
 let requests = 11
 async function repository(name: string) {
   const number = ++requests
@@ -167,7 +167,7 @@ async function repository(name: string) {
       GITHUB_TOKEN: 'may-comment',
       ...more,
     }
-    // The files of the repository stay as they are.
+    // The files of the repository are unchanged.
     return step(name, { ...inputs, ...given }, env, false)
   }
   return {

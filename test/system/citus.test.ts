@@ -87,7 +87,7 @@ describe.skipIf(citusPrograms() === undefined)('a database on Citus', () => {
             if (status !== 503) throw new Error(`${status} ${text}`)
           }
           grid.rows++
-          // A plot is two owners' business: its references are rows of both.
+          // A plot concerns two owners: its references are rows of both.
           const other = grids.get(owners[(k + 1) % owners.length])!
           if (grid.rows % 10 === 0) await test.ask(owner, 'GET', `/v2/grids/${other.fid}`)
         }

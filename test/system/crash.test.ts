@@ -142,7 +142,7 @@ describe('a full disk', () => {
       1, 2, 3,
     ])
     expect((await service.ask('alice', 'GET', '/v2/folders/home')).json.children.results).toHaveLength(1)
-    // What the failed uploads had stored is gone: what fits is stored again.
+    // Data of failed uploads was deleted, so what fits can be stored again.
     const small = { body: `a\n${noise.slice(0, 500).join('\n')}\n`, headers: { 'x-file-name': 'fits.csv' } }
     expect((await service.ask('alice', 'POST', '/v2/grids/upload', small)).status).toBe(201)
     await service.service.close()

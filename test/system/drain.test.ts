@@ -1,4 +1,4 @@
-// A server that is told to end: it says so, serves on for a while, and answers everything that it has begun.
+// Graceful shutdown of a server.
 import { Agent, request } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { gridline, serve } from '../support/cli.ts'
@@ -88,7 +88,7 @@ it('a stopping server keeps serving while /readyz is 503, then answers every req
         acknowledged++
         if (connection === 'close') return
       } catch (error) {
-        // Nobody listens any more.
+        // The server no longer listens.
         if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return
         lost++
         return

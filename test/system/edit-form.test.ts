@@ -1,4 +1,4 @@
-// The form beside a chart changes it as `gridline plot set` does, and shows that command. Others have no form.
+// The form beside a chart, which works like `gridline plot set`.
 import type { Page } from 'puppeteer-core'
 import { beforeAll, expect, it } from 'vitest'
 import { chartOf } from '../../src/charts/compile/compile.ts'

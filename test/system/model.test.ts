@@ -29,7 +29,7 @@ beforeAll(async () => {
     })
     services.push(new TestService(service))
   }
-  // Of these no file is told what happens to its folder: readers ask the folders.
+  // In these stores, files are never updated from their folders; readers check the folders.
   for (const database of [`sqlite:${folder.path}/untold.db`, await newDatabase(inject('postgres'))]) {
     const service = await createService({ ...options, database, toldAtOnce: 0 })
     service.store.onJob(() => {})
@@ -46,7 +46,7 @@ const number = fc.nat(1000)
 const sequence: fc.Arbitrary<Step[]> = fc.array(
   fc.record({
     does: fc.constantFrom(...(Object.keys(steps) as (keyof typeof steps)[])),
-    // Mostly the same person, so that something can be done with what was made.
+    // Mostly the same user, so that later steps can use earlier files.
     who: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat(3) }),
     what: number,
     other: number,
@@ -93,7 +93,7 @@ async function follow(sequence: readonly Step[]): Promise<void> {
   }
 }
 
-/** What is stored is whole, whatever was done. */
+/** Asserts that verify finds no damage. */
 async function areWhole(): Promise<void> {
   for (const { service } of services) expect((await verify(service.store)).damage).toEqual([])
 }

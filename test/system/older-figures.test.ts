@@ -1,4 +1,4 @@
-// Figures as they were written for plotly.js 1 and 2 have the texts that these versions draw.
+// Figures for plotly.js 1 and 2 show the same texts as in these versions.
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const folder = process.env.GRIDLINE_FIGURES ?? fileURLToPath(new URL('../data/fi
 // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
 type Attributes = Record<string, any>
 
-/** The figure as one wrote it before titles were objects: `title`, `titlefont`, `titleside`. */
+/** Converts titles to their old form: `title`, `titlefont`, `titleside`. */
 function older(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(older)
   if (typeof value !== 'object' || value === null) return value
@@ -32,7 +32,7 @@ function older(value: unknown): unknown {
   return written
 }
 
-/** Titles of a figure, at any depth. */
+/** Returns the titles of a figure, at any depth. */
 function titlesOf(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, inner]) =>

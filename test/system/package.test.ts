@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = temporaryFolder()
 afterAll(folder.remove)
 
-/** Packs the product and unpacks it where no source is, beside the packages it names. */
+/** Packs the product, and unpacks it without sources, beside its dependencies. */
 function unpacked(): string {
   const packed = spawnSync('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder.path], {
     cwd: root,
@@ -23,7 +23,7 @@ function unpacked(): string {
   spawnSync('tar', ['xzf', filename], { cwd: folder.path })
   const place = join(folder.path, 'package')
   const { dependencies } = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'))
-  // What npm installs for a user: the dependencies, and theirs, but no development package.
+  // The packages that npm installs for a user, without development packages.
   const modules = join(place, 'node_modules')
   mkdirSync(modules, { recursive: true })
   const link = (name: string): void => {
@@ -46,7 +46,7 @@ describe('npm pack', () => {
   it('npm pack gives a package that uploads, appends and prints on its own', () => {
     const place = unpacked()
     expect(existsSync(join(place, 'src'))).toBe(false)
-    // What this machine has compiled is of no use to others, and is larger than all else.
+    // The code cache of this machine is useless to others, and larger than everything else.
     expect(existsSync(join(place, 'dist/code-cache'))).toBe(false)
     writeFileSync(join(folder.path, 'a.csv'), 'n,city\n1,Oslo\n')
     const run = (...args: string[]) =>
@@ -81,7 +81,7 @@ describe('stack traces', () => {
         if (String(chunk).includes('"status":500')) resolve(String(chunk))
       })
     })
-    // A table is missing: no operation expects that.
+    // Drops a table, which no operation expects.
     const database = openDatabase(join(home, 'gridline.db'))
     database.exec('DROP TABLE stars')
     database.close()

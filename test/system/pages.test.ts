@@ -61,7 +61,7 @@ describe('pages of plots in a browser', () => {
       )
     await zoomTo("{ 'xaxis.range': [1000, 1500] }")
     await waitFor(500, 500)
-    // What the reader has zoomed to stays.
+    // The reader's zoom is kept.
     expect(
       await chart.evaluate("document.getElementById('chart').layout.xaxis.range.map(Math.round)"),
     ).toEqual([1000, 1500])
@@ -102,7 +102,7 @@ describe('pages of plots in a browser', () => {
     }
     for (const src of ['.embed', '.embed?share_key=wrong'])
       expect((await site().visit(pathOf(hidden, src))).status).toBe(404)
-    // The page itself, unlike the embedded chart, cannot be put into a frame: nobody clicks on it unknowingly.
+    // The page itself, unlike the embedded chart, cannot be framed, which prevents clickjacking.
     const framed = await host(pathOf(open))
     expect(framed.page.frames().map((frame) => frame.url())).not.toContain(url + pathOf(open))
     expect(framed.seen.errors.join()).toContain('frame-ancestors')
@@ -163,7 +163,7 @@ describe('pages of plots in a browser', () => {
       navigates: 'SecurityError',
     })
     expect(visit.page.url()).toContain('/~alice/')
-    // Opened on its own, it is no more than in a frame.
+    // Opened directly, it has the same restrictions as in a frame.
     const alone = await site().visit(new URL(chart.url()).pathname)
     expect(await alone.page.evaluate(() => window.origin)).toBe('null')
     await visit.close()

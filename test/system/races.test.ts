@@ -20,7 +20,7 @@ async function twoServers(): Promise<[TestService, TestService]> {
   return [one, other]
 }
 
-/** Takes the locks of owners from a server. */
+/** Disables the owner locks of a server. */
 function withoutLocks({ service }: TestService): void {
   const { engine } = service.store
   const mutable = engine as { -readonly [K in keyof Engine]: Engine[K] }
@@ -31,7 +31,7 @@ function withoutLocks({ service }: TestService): void {
 
 const won = ({ status }: Answer): boolean => status >= 200 && status < 300
 
-/** One round of a pair. Returns what is wrong after it. */
+/** Runs one round of a pair. Returns errors. */
 type Pair = (one: TestService, other: TestService, round: number) => Promise<string[]>
 
 const both = (one: Promise<Answer>, other: Promise<Answer>): Promise<[Answer, Answer]> =>
@@ -45,12 +45,12 @@ async function folder(server: TestService, path: string): Promise<string> {
 const grid = (server: TestService, name: string, more: object = {}): Promise<{ fid: string }> =>
   server.grid('alice', name, { n: [1] }, more)
 
-/** What the file is now, for its owner. */
+/** Returns the current state of a file for its owner. */
 async function now(server: TestService, fid: string) {
   return (await server.ask('alice', 'GET', `/v2/files/${fid}`)).json
 }
 
-/** What is wrong with a file in a folder of the trash. */
+/** Returns errors of a file in a trashed folder. */
 async function isHidden(server: TestService, fid: string): Promise<string[]> {
   const file = await now(server, fid)
   const row = await server.service.store.read(({ files }) => files.get('alice', idlocal(fid)))
@@ -171,7 +171,7 @@ async function play(
   from = 0,
 ): Promise<string[]> {
   const wrong: string[] = []
-  // Several at a time: waits for locks and commits then differ from round to round.
+  // Runs several at a time, so that timing differs between rounds.
   const AT_ONCE = 4
   for (let k = 0; k < rounds; k += AT_ONCE) {
     const some = Array.from({ length: Math.min(AT_ONCE, rounds - k) }, (_, n) => from + k + n)

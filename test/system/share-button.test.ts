@@ -1,4 +1,4 @@
-// The share button of real plotly.js charts, on a page of another site, saves a chart here.
+// The share button of real plotly.js charts on another site.
 import { createRequire } from 'node:module'
 import type { Page } from 'puppeteer-core'
 import { describe, expect, it } from 'vitest'
@@ -13,7 +13,7 @@ const scripts = {
 describe('the share button', () => {
   const site = inBrowser()
 
-  /** A page of another site with a chart. `call` is the JavaScript that draws it. */
+  /** Creates a page of another site with a chart. `call` is the JavaScript that draws it. */
   const host = async (version: keyof typeof scripts, call: string, charset = 'utf-8'): Promise<Visit> => {
     const { elsewhere } = site()
     for (const [path, file] of Object.entries(scripts)) elsewhere.scripts.set(path, file)
@@ -122,7 +122,7 @@ describe('the share button', () => {
     const tab = await opened
     await signIn(tab, 'alice')
     await tab.waitForFunction(() => /Receiving/.test(document.getElementById('message')!.textContent!))
-    // Several messages have arrived when the page has answered one of its own.
+    // Earlier messages have arrived when the page answers this one.
     await tab.evaluate(
       () =>
         new Promise((done) => {

@@ -1,4 +1,4 @@
-// The buttons of all pages, pressed in a real browser.
+// Buttons and sign-in of pages, in a real browser.
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-// The colors of our theme can be seen and told apart.
+// The default theme: colors, contrast, and positions of texts and marks.
 import { expect, it } from 'vitest'
 import { GROUNDS } from '../../src/browser/theme/colors.ts'
 import type { Attributes } from '../../src/browser/theme/draft.ts'
@@ -7,7 +7,7 @@ import { COLORS, DARK_COLORS } from '../../src/charts/figure/colors.ts'
 
 type Triple = [number, number, number]
 
-/** Linear light of a color, from 0 to 1. */
+/** Returns the linear RGB of a color, from 0 to 1. */
 function lightOf(hex: string): Triple {
   return [1, 3, 5].map((at) => {
     const share = Number.parseInt(hex.slice(at, at + 2), 16) / 255
@@ -17,13 +17,13 @@ function lightOf(hex: string): Triple {
 
 const luminance = ([r, g, b]: Triple): number => 0.2126 * r + 0.7152 * g + 0.0722 * b
 
-/** Contrast of two colors as in WCAG 2. */
+/** Returns the contrast ratio of two colors (WCAG 2). */
 function contrast(a: string, b: string): number {
   const [one, other] = [luminance(lightOf(a)), luminance(lightOf(b))].sort((x, y) => y - x)
   return (one + 0.05) / (other + 0.05)
 }
 
-/** What is seen with a kind of color blindness: Machado, Oliveira and Fernandes (2009), of full severity. */
+/** Matrices that simulate color blindness at full severity: Machado, Oliveira and Fernandes (2009). */
 const VISIONS: Record<string, Triple[]> = {
   normal: [
     [1, 0, 0],
@@ -47,7 +47,7 @@ const VISIONS: Record<string, Triple[]> = {
   ],
 }
 
-/** CIE L*a*b* of linear light. */
+/** Converts linear RGB to CIE L*a*b*. */
 function lab([r, g, b]: Triple): Triple {
   const f = (t: number): number => (t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116)
   const x = f((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047)
@@ -98,7 +98,7 @@ it('the logo of a theme is beside the title, without overlap', () => {
   expect(images[0].y).toBeGreaterThan(1)
   expect(template.layout.images).toEqual([])
   expect(wrapped.text).toContain('<br>')
-  // One with a position stays where its theme has it.
+  // A logo with a position keeps it.
   const placed = { name: 'logo', source, x: 0, y: 0 }
   const kept = drawn([placed])
   expect([kept.images, kept.template.layout.images, kept.title.text]).toEqual([
@@ -254,13 +254,13 @@ it('lollipop stems go from zero to the value, also a negative one, and labels do
   expect(drawn.textposition).toEqual(['middle right', 'middle left'])
 })
 
-/** A figure in the default theme, 640 px wide. */
+/** Draws a figure in the default theme, 640 px wide. */
 function drawnOf(data: Attributes[], layout: Attributes = {}): { data: Attributes[]; layout: Attributes } {
   const figure = { data, layout: { ...layout, meta: { theme: 'gridline', ...layout.meta } } }
   return themed(figure, { scheme: 'light', width: 640, height: 400 })
 }
 
-/** The line below a chart. */
+/** Returns the line below a chart. */
 function footIn({ annotations = [] }: Attributes): string | undefined {
   return annotations.find(({ name }: Attributes) => name === 'gridline-source')?.text
 }
@@ -282,7 +282,7 @@ it.each([
     ['Tue', 'Sun', 'Wed', 'Mon'],
     ['Mon', 'Tue', 'Wed', 'Sun'],
   ],
-  // In the order of the rows: a year that begins in July, one that goes back, and labels without an order.
+  // In row order: a year from July, one backwards, and labels without an order.
   [['Jul', 'Sep', 'Nov', 'Jan', 'Mar', 'May'], undefined],
   [['1.8.0', '1.9.0', '1.10.0', '1.11.0'], undefined],
   [['8 am', '10 am', '12 pm', '1 pm'], undefined],

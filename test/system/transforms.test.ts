@@ -1,4 +1,4 @@
-// Transforms are evaluated as plotly.js 2.35 evaluates them, which was the last version that did.
+// Transforms agree with plotly.js 2.35, the last version with transforms.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
@@ -34,7 +34,7 @@ const keys = (trace: Record<string, unknown>): Drawn => {
   return JSON.parse(JSON.stringify({ name, x, y, text, color: Array.isArray(color) ? color : undefined }))
 }
 
-/** The traces that plotly.js 2.35 draws, of many figures at once. */
+/** Returns the traces that plotly.js 2.35 draws, for many figures at once. */
 async function expected(figures: readonly Figure[]): Promise<Drawn[][]> {
   return page.evaluate(async (list: Figure[]) => {
     // biome-ignore lint/suspicious/noExplicitAny: a global of the page
@@ -79,7 +79,7 @@ const functions = 'count sum avg median mode rms stddev min max first last chang
 const dates = ['2024-01-31', '2024-02-01', '2023-12-24 18:30', '2024-01-31 06:00:01', '2022-07-01']
 const cities = ['Oslo', 'Rome', 'Paris']
 
-/** A trace of `count` points, with transforms. */
+/** Generates a trace of `count` points with transforms. */
 const trace = fc.integer({ min: 1, max: 12 }).chain((count) => {
   const array = <T>(value: fc.Arbitrary<T>) => fc.array(value, { minLength: count, maxLength: count })
   const number = fc.integer({ min: -5, max: 9 })

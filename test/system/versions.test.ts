@@ -10,7 +10,7 @@ import { onBothStores } from '../support/service.ts'
 
 const DAY = 24 * 3600 * 1000
 
-/** Pseudo-random numbers, the same ones for a seed. */
+/** Seeded pseudo-random numbers. */
 function randomly(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

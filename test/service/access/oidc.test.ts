@@ -1,4 +1,4 @@
-// Identity tokens of CI systems: which are exchanged for a key, and what the key may do.
+// Identity tokens of CI systems, exchanged for API keys.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { matchesWildcard } from '../../../src/contract/wildcard.ts'

@@ -49,7 +49,7 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     expect(status).toBe(303)
     return { to: headers.get('location')!, cookie: cookieIn(headers, 'gridline_leaving')! }
   }
-  /** Signs somebody in; returns where the browser ends and its session. */
+  /** Signs an identity in; returns the final URL of the browser and its session. */
   const signIn = async (claims: object, cookie?: string) => {
     const left = await leave()
     const back = new URL(issuer.approve(left.to, claims as never))
@@ -109,13 +109,13 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
 
   it('each identity has one user, however names and addresses are spelled', async () => {
     const kate = await signIn(person('kate'))
-    // U+212A, which is k in lower case.
+    // U+212A, which becomes k in lower case.
     const other = await signIn(person('kelvin', { email: '\u212Aate@example.com' }))
     const users = [await me(kate.session), await me(other.session)].map(({ username }) => username)
     expect(new Set(users).size).toBe(2)
     for (const sub of ['a\0b', 'a\nb', 'x'.repeat(300)])
       expect((await signIn(person(sub, { email: 'odd@example.com' }))).status).toBe(401)
-    // What is no address has no domain, whatever it ends with.
+    // An invalid address has no domain, whatever it ends with.
     for (const email of [
       'example.com',
       'a@evil.org@example.com',
@@ -189,7 +189,7 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     expect(await teams()).toEqual({ engineers: [username], operators: [username] })
     await signIn(person('grace', { groups: ['ops'] }))
     expect(await teams()).toEqual({ engineers: [], operators: [username] })
-    // The owner of the teams is renamed; the setting of the server is not.
+    // Renames the owner of the teams, but not in the server's setting.
     await renameUser(test.service.store, 'alice', 'alicia')
     await signIn(person('grace', { groups: ['eng'] }))
     await renameUser(test.service.store, 'alicia', 'alice')

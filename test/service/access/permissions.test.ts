@@ -103,7 +103,7 @@ const asked: Record<string, { json?: unknown; query?: string }> = {
   'columns.update': { json: { cols: '[]' }, query: 'uid=' },
   'columns.delete': { query: 'uid=000000' },
   'files.drop_reference': { json: { fid: 'alice:999' } },
-  // After permission, this names no version.
+  // Names no existing version, which matters only after the permission check.
   'versions.revert': { json: { version: '!' } },
   'versions.keep': { json: {} },
   'grids.diff': { query: 'base_version=-0' },
@@ -168,7 +168,7 @@ onSqliteFirst('permissions', (test) => {
           invited = true
         }
         const key = (await test().ask('alice', 'GET', `/v2/files/${fid}`)).json.share_key
-        // What is gone has no access that could matter: once is enough.
+        // Access to deleted files does not matter: once is enough.
         for (const state of access === 'public' ? states : states.slice(0, 2)) {
           if (state === 'trashed') await test().ask('alice', 'POST', `/v2/files/${fid}/trash`)
           if (state === 'gone') {
@@ -178,7 +178,7 @@ onSqliteFirst('permissions', (test) => {
           for (const [name, need] of Object.entries(needs)) {
             const operation: Operation = operations[name as keyof typeof operations]
             for (const { path, filetype } of routesOf(operation)) {
-              // Those that change the state are asked by whoever may not; the states have tests of their own.
+              // Operations that change the state are tried only without permission; states.test.ts covers the rest.
               const changes = [
                 'files.delete',
                 'files.trash',
@@ -213,7 +213,7 @@ onSqliteFirst('permissions', (test) => {
                   wrong.push(
                     `${name} ${path} ${kind} ${access} ${state} ${role}: ${status} ${json?.detail ?? ''}, not ${expected}`,
                   )
-                // Nothing but the refusal in a refusal.
+                // A refusal contains nothing else.
                 if (status === 404 && !/^no such \w+, or you may not see it$/.test(json.detail))
                   wrong.push(`${name} ${role}: ${json.detail}`)
               })

@@ -1,11 +1,11 @@
-// Long work of some must not keep others from starting.
+// Admission of requests during long work of others.
 import { expect, it } from 'vitest'
 import { breathe } from '../../../src/json/index.ts'
 import { Admission } from '../../../src/service/core/admission.ts'
 
 const most = { running: 8, waiting: 64, wait: 60_000 }
 
-/** Work that takes every turn of the event loop, and yields only because it is asked to. */
+/** Work that fills every event-loop iteration, and yields only when required. */
 function hog(): { turns: () => number; stop: () => Promise<void> } {
   let turns = 0
   let isOver = false

@@ -1,4 +1,4 @@
-// Limits come from the environment; what is not a limit is an error.
+// Limits from the environment.
 import { expect, it } from 'vitest'
 import { changedLimits, defaultLimits, limitsFrom } from '../../../src/contract/limits.ts'
 

@@ -1,4 +1,4 @@
-// Parts of the content of a grid, and statistics of its columns, against a model.
+// Row ranges, samples and statistics of grids, against a model.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { onBothStores } from '../../support/service.ts'
@@ -9,7 +9,7 @@ const cell = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((x) => (Object.is(x, -0) ? 0 : x)),
   fc.string({ maxLength: 8 }),
 )
-/** Two columns, and how many of their rows are in the grid from the start. Others are appended. */
+/** Two columns, and the number of initial rows. Others are appended. */
 const grid = fc
   .array(fc.tuple(cell, cell), { minLength: 1, maxLength: 25 })
   .chain((rows) => fc.record({ rows: fc.constant(rows), first: fc.nat({ max: rows.length }) }))
@@ -91,7 +91,7 @@ onBothStores('parts of grids', (test) => {
           const middle = (numbers.length - 1) / 2
           const median = (numbers[Math.floor(middle)] + numbers[Math.ceil(middle)]) / 2
           if (numbers.length === 0) expect([found.quantiles, found.mean]).toEqual([null, null])
-          // As exact as doubles of this size are.
+          // Within the precision of doubles of this size.
           const size = Math.max(1, ...numbers.map(Math.abs))
           if (numbers.length > 0 && Number.isFinite(median))
             expect(Math.abs(found.quantiles[1] - median) / size).toBeLessThan(1e-12)

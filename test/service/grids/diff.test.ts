@@ -12,7 +12,7 @@ import { diffTables, type Side } from '../../../src/service/grids/diff/diff.ts'
 import { listRows } from '../../../src/service/grids/diff/listed.ts'
 import { runs } from '../../support/property-runs.ts'
 
-/** A cell as JSON text. */
+/** Formats a cell as JSON text. */
 type Row = string[]
 
 interface Table {
@@ -20,7 +20,7 @@ interface Table {
   rows: Row[]
 }
 
-/** A generator of random numbers that begins anywhere. */
+/** A seeded generator of random numbers. */
 function random(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -38,7 +38,7 @@ const typeOf = (cells: string[]) =>
         ? 'text'
         : 'json'
 
-/** A table in slices that end at these rows; what follows is not in a slice. */
+/** A table in slices that end at these rows; the rest is the tail. */
 function side(name: string, { names, rows }: Table, ends: number[] = []): Side {
   const stored = new Map<string, Buffer>()
   const columns = names.map((column, k) => {
@@ -71,7 +71,7 @@ function side(name: string, { names, rows }: Table, ends: number[] = []): Side {
 const same = (a: string, b: string): boolean => canonicalValue(a, false) === canonicalValue(b, false)
 const sameRow = (a: Row, b: Row): boolean => a.length === b.length && a.every((cell, k) => same(cell, b[k]))
 
-/** The most rows that two tables have in common, in order. */
+/** Length of the longest common subsequence of rows. */
 function common(a: Row[], b: Row[]): number {
   const best = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0))
   for (let x = a.length - 1; x >= 0; x--)
@@ -96,7 +96,7 @@ const CELLS = [
   '"q\\"x"',
 ]
 
-/** A table and one that was made from it by random changes. `ends`: where slices of both end. */
+/** Generates a table and a randomly changed copy. `ends`: ends of the slices of both. */
 function pairOf(seed: number, keyed: boolean): { a: Table; b: Table; endsA: number[]; endsB: number[] } {
   const pick = random(seed)
   const width = 1 + pick(4)
@@ -174,7 +174,7 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
       const restB = b.rows.filter((_, row) => !come.has(row))
       expect([seed, restB.length]).toEqual([seed, restA.length])
       expect([seed, restA.every((row, k) => sameRow(row, restB[k]))]).toEqual([seed, true])
-      // Slices that both tables have are kept together, even where fewer rows would be in common elsewhere.
+      // Shared slices are matched as a whole, even if another alignment had more common rows.
       const most = common(a.rows, b.rows)
       if (endsA.length === 0) expect([seed, restA.length]).toEqual([seed, most])
       else expect(restA.length).toBeLessThanOrEqual(most)
@@ -272,7 +272,7 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
   })
 })
 
-/** What daff counts: it compares texts, so cells are given as the texts that equal ones have. */
+/** Counts changes with daff, which compares text: equal cells get equal texts. */
 function daffCounts(a: Table, b: Table): { added: number; removed: number; changed: number } {
   const view = ({ names, rows }: Table) =>
     new TableView([names, ...rows.map((row) => row.map((cell) => canonicalValue(cell, false)))])

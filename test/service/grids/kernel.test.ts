@@ -1,4 +1,4 @@
-// Rows and values of columns that a kernel reads are those that are read without it.
+// The kernel reads and writes columns like TypeScript.
 import fc from 'fast-check'
 import { afterEach, expect, it } from 'vitest'
 import type { Snapshot, SnapshotColumn } from '../../../src/service/grids/column/content.ts'
@@ -65,7 +65,7 @@ const kinds = [
   fc.oneof(number, text, nested, fc.constant('null'), fc.constant('true')),
 ]
 
-/** A column: its values with blanks around them, and where its slices end; the rest is the tail. */
+/** A column: values with blanks around them, and ends of slices; the rest is the tail. */
 const column = fc.constantFrom(...kinds).chain((value) =>
   fc.record({
     values: fc.array(fc.tuple(blank, value, blank), { maxLength: 60 }),
@@ -113,7 +113,7 @@ async function all(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(pieces).toString()
 }
 
-/** The same with and without a kernel. */
+/** Runs a function with and without the kernel, and compares. */
 async function both<T>(read: () => Promise<T>): Promise<[T, T]> {
   ValueKernel.use = 'always'
   const fast = await read()

@@ -1,4 +1,4 @@
-// Uploads in parts: the same as in one request, whatever the parts and the breaks between them.
+// Uploads in parts.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -49,7 +49,7 @@ it('parts of any size, repeated or cut anywhere, are read as the whole file', as
         }
         const { received } = upload
         expect(await upload.put(received, pieces(text.slice(received)), true)).toBe(text)
-        // The answer was lost: the same again.
+        // The response was lost: the part is sent again.
         expect(await upload.put(received, pieces(text.slice(received)), true)).toBe(text)
         uploads.close()
       },
@@ -79,7 +79,7 @@ it('an upload continues in another process with the received bytes, for its owne
           ['alice', id.replace(/.$/, 'x')],
         ])
           await expect(second.find(user, other, read)).rejects.toThrow('no such upload')
-        // Two requests at once take it up once.
+        // Two concurrent requests resume it once.
         const [upload, same] = await Promise.all([
           second.find('alice', id, read),
           second.find('alice', id, read),
@@ -220,7 +220,7 @@ it('ended or cancelled uploads do not block others', async () => {
       return ''
     })
   for (let k = 0; k < 2; k++) stuck().cancel()
-  // Their work still runs, so it counts for all.
+  // Their work still runs, so it counts in total.
   expect(() => [stuck(), stuck()]).toThrow('resumable_uploads')
   finish()
   uploads.close()

@@ -1,4 +1,4 @@
-// The types of columns: uploads, appends of files and of JSON, statistics, sorted pages.
+// Column types in uploads, appends, statistics and sorted pages.
 import { expect, it } from 'vitest'
 import { onBothStores } from '../../support/service.ts'
 

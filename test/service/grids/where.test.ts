@@ -1,4 +1,4 @@
-// Rows that a condition chooses, and their order: against a model of arrays, in all formats, for parts of them, and for statistics.
+// Filtering and sorting of grids, against a model.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { runs } from '../../support/property-runs.ts'
@@ -32,7 +32,7 @@ onBothStores('where and sort of a grid', (test) => {
             t: given.slice(0, cut).map(([, t]) => t),
             m: given.slice(0, cut).map(([, , m]) => m),
           })
-          // The last rows are not in slices yet.
+          // The last rows are in the tail.
           if (cut < given.length)
             await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: given.slice(cut) } })
           const query: Record<string, string | number> = { format: 'ndjson' }

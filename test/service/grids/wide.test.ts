@@ -1,4 +1,4 @@
-// Grids of thousands of columns cost few statements.
+// Number of statements for grids of thousands of columns.
 import { DefaultQueryExecutor } from 'kysely'
 import { expect, it, vi } from 'vitest'
 import { runs } from '../../support/property-runs.ts'
@@ -7,7 +7,7 @@ import { onBothStores } from '../../support/service.ts'
 onBothStores('a grid of thousands of columns', (test, engine) => {
   const width = engine === 'sqlite' ? 10_000 : runs(3000, 10_000)
 
-  /** The number of statements, without BEGIN and COMMIT, that some work takes. */
+  /** Counts the statements of some work, without BEGIN and COMMIT. */
   const statements = async (work: () => Promise<unknown>): Promise<number> => {
     const statement = vi.spyOn(DefaultQueryExecutor.prototype, 'executeQuery')
     try {

@@ -53,7 +53,7 @@ describe('the address of a client', () => {
     await test.service.close()
     folder.remove()
   })
-  /** The status of an anonymous request on a connection from `from`. */
+  /** Returns the status of an anonymous request from the address `from`. */
   const status = async (from: string, headers: Record<string, string> = {}) =>
     (
       await test.service.handle({

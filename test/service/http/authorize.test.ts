@@ -1,4 +1,4 @@
-// Logging a command line in with the browser: codes, secrets, and who may ask.
+// Login of the command line through the browser.
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { onSqliteFirst } from '../../support/service.ts'

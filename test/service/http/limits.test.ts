@@ -44,7 +44,7 @@ afterAll(async () => {
 const basic = (user: string): string =>
   `Basic ${Buffer.from(`${user}:${test.keys.get(user)}`).toString('base64')}`
 
-/** Everything a connection returns for these bytes. */
+/** Sends bytes on a connection, and returns its complete response. */
 function raw(bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(listening.port, '127.0.0.1', () => socket.write(bytes))
@@ -108,7 +108,7 @@ describe('the cost of a body before authorization is bounded', () => {
         }),
       )
     expect((await form(17 * 1024 * 1024)).status).toBe(413)
-    // Answers that nobody reads hold their bytes: the budget of forms is full, that of users is not.
+    // Unread responses keep their bytes: the budget of forms is used up, that of users is not.
     const held = await Promise.all([form(12 * 1024 * 1024), form(12 * 1024 * 1024)])
     expect(held.map(({ status }) => status)).toEqual([200, 200])
     const grid = await test.grid('alice', `beside forms ${Math.random()}`, { a: [1] })

@@ -9,7 +9,7 @@ onSqliteFirst('signing in with a browser', (test) => {
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
   })
   const key = (user: string): string => test().keys.get(user)!
-  /** The cookie of a response, as a browser sends it back. */
+  /** Returns the cookie of a response as a browser sends it back. */
   const cookieOf = (headers: Headers): { cookie: string } => ({
     cookie: (headers.get('set-cookie') ?? '').split(';')[0],
   })
@@ -113,7 +113,7 @@ onSqliteFirst('signing in with a browser', (test) => {
     expect(await status(cookieOf(opened.headers), path)).toBe(200)
     const again = await test().ask(undefined, 'GET', made.json.path)
     expect([again.status, again.headers.get('set-cookie')]).toEqual([403, null])
-    // A code is no session, and a session is no code.
+    // A code does not work as a session, or a session as a code.
     const { json } = await test().ask('alice', 'POST', '/v2/sessions', { json: {} })
     const code = new URL(json.url).searchParams.get('code')!
     expect(await status({ cookie: `gridline_session=${code}` }, path)).toBe(404)
@@ -129,7 +129,7 @@ onSqliteFirst('signing in with a browser', (test) => {
       expect([led.status, led.headers.get('set-cookie')]).toEqual([200, null])
       expect(led.text).toContain('Continue as bob')
     }
-    // Somebody else is signed in.
+    // Another user is signed in.
     const other = await test().ask(undefined, 'GET', json.path, { headers: await signIn('alice') })
     expect(other.headers.get('set-cookie')).toBe(null)
     const code = new URL(json.url).searchParams.get('code')!
@@ -162,7 +162,7 @@ onSqliteFirst('signing in with a browser', (test) => {
     const made = await redeem(await login())
     expect(made.status).toBe(201)
     expect(Math.abs(Date.parse(made.json.expires_at) - end)).toBeLessThan(60_000)
-    // A code of a key that is revoked before the code is used gives nothing.
+    // Revoking a key invalidates its unused codes.
     const code = await login()
     const { keys } = (await test().ask('alice', 'GET', '/v2/keys')).json
     const opener = keys.find(

@@ -4,14 +4,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { onSqliteFirst, scatter, URL_OF_TESTS } from '../../support/service.ts'
 
-/** Width and height in the header of a PNG. */
+/** Reads width and height from the header of a PNG. */
 function sizeOfPng(bytes: Uint8Array): [number, number] {
   const buffer = Buffer.from(bytes)
   expect(buffer.toString('latin1', 1, 4)).toBe('PNG')
   return [buffer.readUInt32BE(16), buffer.readUInt32BE(20)]
 }
 
-/** Processes of Chromium below this one. */
+/** Lists Chromium processes below this one. */
 function chromiums(): number[] {
   const parents = new Map<number, number>()
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -19,7 +19,7 @@ function chromiums(): number[] {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
       parents.set(Number(pid), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]))
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
   const isOurs = (pid: number): boolean => {

@@ -1,4 +1,4 @@
-// Figures of earlier versions of plotly.js are drawn as those versions drew them.
+// Conversion of figures of earlier plotly.js versions.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withToday } from '../../../src/browser/older.ts'
 import { defaultLimits } from '../../../src/contract/limits.ts'
@@ -18,7 +18,7 @@ const bar = { type: 'bar', x: ['a', 'b'], y: [1, 2] }
 const heatmap = { x: [1, 2], y: [1, 2], z: [[1, 2], [3, 4]] } // biome-ignore format: a matrix
 const font = { size: 30, color: 'red' }
 
-/** What was written for an earlier version, and the same for the present one. */
+/** A figure of an earlier version, and its conversion. */
 const pairs: Record<string, [before: object, today: object]> = {
   'titles that are texts': [
     { data: [bar], layout: { title: 'Bars', xaxis: { title: 'Cat' }, yaxis: { title: 5 } } },

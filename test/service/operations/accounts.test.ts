@@ -54,7 +54,7 @@ onBothStores('accounts', (test) => {
       await ask('alice', 'POST', '/v2/teams', { name: 'Twice', members: ['bob'] })
       const own = await ask('bob', 'POST', '/v2/teams', { name: 'twice', members: ['carol'] })
       expect([own.status, own.json.owner]).toEqual([201, 'bob'])
-      // One's own is meant first; the other is named with its owner.
+      // A bare name means the caller's own team; others need owner:name.
       expect((await ask('bob', 'GET', '/v2/teams/twice')).json.owner).toBe('bob')
       expect((await ask('bob', 'GET', '/v2/teams/alice:twice')).json.owner).toBe('alice')
       await ask('alice', 'POST', '/v2/teams/Twice/members', { users: ['carol'] })

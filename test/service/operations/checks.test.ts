@@ -403,7 +403,7 @@ onBothStores('checks', (test) => {
       const rules = { required: true, enum: ['a', '1', 'é'], pattern: '[a-z]*', length: '1..2', unique: true }
       const counts = (await check(csv, column(rules))).filter(({ column: of }) => of === 'n')
       const there = values.filter((value) => value !== '')
-      // Numbers are compared by value if all of a column are numbers.
+      // In a column of numbers, values are compared as numbers.
       const isNumeric = there.every((value) => /^-?\d+(\.\d+)?$/.test(value))
       const shown = there.map((value) => (isNumeric ? String(Number(value)) : value))
       const expected: Record<string, number> = {

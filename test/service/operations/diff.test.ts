@@ -78,7 +78,7 @@ onBothStores('grids.diff', (test) => {
     await ask('alice', 'POST', `/v2/grids/${fid}/col`, {
       json: { cols: JSON.stringify([{ name: 'id', data: [7, 8, 9] }]) },
     })
-    // The column that is called so now is another one.
+    // The column with this name is now another one.
     expect((await diff(fid, 'base_version=1&key=id')).json.errors[0].message).toBe(
       `version 1 of 'key' has no column "id", which is the key`,
     )

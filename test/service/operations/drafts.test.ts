@@ -45,7 +45,7 @@ onBothStores('drafts', (test) => {
     for (const user of ['bob', '']) {
       const { status, text } = await csvOf(fid, 'pr-1', user)
       expect([status, text.includes('new'), text.includes('draft')]).toEqual([403, false, false])
-      // The same as of a draft that does not exist.
+      // Equal to the response for a missing draft.
       expect((await csvOf(fid, 'pr-2', user)).text).toBe(text)
     }
     expect((await ask('bob', 'GET', '/v2/drafts')).json.drafts).toEqual([])
@@ -196,7 +196,7 @@ onBothStores('drafts', (test) => {
     expect((await csvOf(fid, 'a')).text).toBe('n\n10\n')
     expect((await csvOf(fid)).text).toBe('n\n2\n')
     expect((await verify(test().service.store)).damage).toEqual([])
-    // What is merged is stored already.
+    // The merged content is already stored.
     const merged = await upload('busy', 'n\n10\n')
     expect(merged.json.file.version).toBe(3)
   })
@@ -248,7 +248,7 @@ onBothStores('drafts', (test) => {
     const { charts } = (await ask('alice', 'GET', '/v2/drafts/pr-1/charts')).json
     const link = (name: 'before_url' | 'after_url') =>
       charts.find((one: { fid: string }) => one.fid === fid)[name].replace('http://gridline.test', '')
-    /** Whose files the link opens: an image of an unfinished file is refused only after that. */
+    /** Returns whether the link is accepted: an unfinished image is refused only after that check. */
     const status = async (path: string) => (await ask(undefined, 'GET', path)).status
     const opens = async (path: string) => (await status(`${path}&format=none`)) !== 404
     const [before, after] = [link('before_url'), link('after_url')]
@@ -259,7 +259,7 @@ onBothStores('drafts', (test) => {
     expect([await opens(before), await opens(after)]).toEqual([false, false])
     await ask('alice', 'POST', `/v2/plots/${fid}/restore`)
     expect([await opens(before), await opens(after)]).toEqual([true, true])
-    // The version of the review is removed for good: the link does not show another one.
+    // After the reviewed version is forgotten, the link shows no other version.
     await upload('reviewed', 'n\n3\n')
     expect(await opens(before)).toBe(true)
     await ask('alice', 'DELETE', `/v2/grids/${grid}/versions?version=1`)

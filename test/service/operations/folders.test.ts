@@ -115,7 +115,7 @@ onBothStores('folders', (test) => {
         expect([first.names, first.previous]).toEqual([one.names, null])
         expect((await follow(first.next)).names).toEqual(two.names)
       }
-      // What was before has gone: the way back leads to the beginning.
+      // The earlier page is gone: previous leads to the beginning.
       const two = await follow((await page(`/v2/folders/${folder.fid}?page_size=2`)).next)
       for (const name of ['a', 'b']) {
         const { fid } = (await ask('alice', 'GET', `/v2/files/lookup?path=pages/${name}`)).json

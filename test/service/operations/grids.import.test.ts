@@ -54,7 +54,7 @@ describe('URL import', () => {
     await running.user('alice')
     return running
   }
-  /** Allows only addresses of this machine, in place of the public internet. */
+  /** Allows local addresses in place of the public internet. */
   const here = (): UrlImport => new UrlImport((address) => address === '127.0.0.1')
   const make = (service: TestService, source_url: string, more: object = {}, headers = {}) =>
     service.ask('alice', 'POST', '/v2/grids', { json: { source_url, ...more }, headers })

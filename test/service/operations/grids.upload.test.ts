@@ -199,7 +199,7 @@ onBothStores('upload of other formats', (test) => {
       'Gridline-On-Conflict': onConflict,
       ...more,
     })
-    /** Rows of the grids of a folder, by name. */
+    /** Returns the rows of the grids of a folder, by name. */
     const content = async (folder: string) => {
       const { json } = await test().ask('alice', 'GET', `/v2/folders/${folder}?page_size=100`)
       const grids = json.children.results as { filename: string; fid: string }[]

@@ -39,7 +39,7 @@ onBothStores('quotas', (test) => {
     ] as const)
       expect([path, await test().status('alice', 'POST', path, { json })]).toEqual([path, 413])
     expect((await used()).files).toBe(before.files + 1)
-    // Others are not limited.
+    // Other users are not limited.
     await test().grid('bob', 'more of bob', { n: [1] })
   })
 

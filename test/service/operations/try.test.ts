@@ -14,7 +14,7 @@ onBothStores('a write that is tried', (test) => {
     }
     const one = <T>(all: readonly T[]): T => all[below(all.length)]
     const rarely = (headers: Record<string, string>): Record<string, string> => (below(5) ? {} : headers)
-    /** All that a write changes, but for folds and bytes that nothing refers to. */
+    /** Returns everything that a write changes, except flushes and unreferenced blobs. */
     const state = () =>
       engine.read(async (db) => [
         await db.selectFrom('files').selectAll().orderBy('idlocal').execute(),

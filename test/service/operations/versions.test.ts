@@ -228,7 +228,7 @@ onBothStores('versions', (test) => {
       await ask('alice', 'PUT', `/v2/grids/${grid_fid}/col?uid=${cols[0].uid}`, { json: { cols: data } })
       expect(await shown(fid, undefined)).toEqual([5, 6, 7])
       expect(await shown(fid, 'report', null)).toEqual([1, 2])
-      // Kept again, it is another version: what was kept stays.
+      // Keeping again creates another version; the kept one is unchanged.
       expect((await ask('alice', 'POST', `/v2/plots/${fid}/keep`, { json: {} })).json.version).toBe(2)
       await ask('alice', 'POST', `/v2/grids/${grid_fid}/trash`)
       await ask('alice', 'DELETE', `/v2/grids/${grid_fid}/permanent_delete`)

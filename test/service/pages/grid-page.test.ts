@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { startOfText } from '../../../src/service/grids/read/cut.ts'
 import { onSqliteFirst } from '../../support/service.ts'
 
-/** The rows of a page: their numbers, and the texts of their cells. */
+/** Parses the rows of a page: numbers and texts of cells. */
 function rowsOf(html: string): { number: number; cells: string[] }[] {
   return [...html.matchAll(/<tr><th scope="row">(\d+)<\/th>(.*?)<\/tr>/gs)].map(([, number, cells]) => ({
     number: Number(number),
@@ -12,7 +12,7 @@ function rowsOf(html: string): { number: number; cells: string[] }[] {
   }))
 }
 
-/** Order of values on pages: numbers, then booleans and the like by their JSON text, then texts by code point. */
+/** Sort order of pages: numbers, then other JSON values by text, then strings by code point. */
 function compare(a: unknown, b: unknown): number {
   const rank = (value: unknown): number => (typeof value === 'number' ? 0 : typeof value === 'string' ? 2 : 1)
   if (rank(a) !== rank(b)) return rank(a) - rank(b)
@@ -180,7 +180,7 @@ describe('the beginning of a text', () => {
         const whole = JSON.parse(buf.toString()) as string
         expect(whole.startsWith(start.replace(/[\ud800-\udbff]$/, ''))).toBe(true)
         if (buf.length <= most) expect(start).toBe(whole)
-        // Three bytes of a character and five of an escape can be left out; a quote is added.
+        // Up to three bytes of a character and five of an escape are cut; a quote is added.
         else expect(Buffer.byteLength(encode(start))).toBeGreaterThanOrEqual(most - 7)
       }),
     )

@@ -12,14 +12,14 @@ onSqliteFirst('live charts', (test) => {
       test().ask('alice', 'POST', `/v2/grids/${grid.fid}/row`, { json: { rows: [[value]] } })
     return { path, append, fid: file.fid as string, grid: grid.fid as string }
   }
-  /** The token in the embedded chart as `user` gets it. */
+  /** Returns the token in the embedded chart of `user`. */
   const tokenOf = async (user: string | undefined, path: string): Promise<string> => {
     const { text } = await test().ask(user, 'GET', `${path}.embed`)
     return /data-watch="([\w-]+)"/.exec(text)![1]
   }
   const stateOf = async (path: string): Promise<string> =>
     (await test().ask(undefined, 'GET', path)).json.state
-  /** Waits until the state that is shared for a second has been read again. */
+  /** Waits until the fingerprint, which is cached for a second, has been read again. */
   const changed = (path: string, before: string) =>
     vi.waitUntil(async () => (await stateOf(path)) !== before, { timeout: 5000, interval: 50 })
 

@@ -1,4 +1,4 @@
-// Every address of contract/web/index.ts: its security headers, who may have it, and other methods.
+// Every URL of contract/web/index.ts: security headers, access, methods.
 import { beforeAll, expect, it } from 'vitest'
 import { type WebRoute, type WebRouteName, webRoutes } from '../../../src/contract/web/index.ts'
 import { assetPath } from '../../../src/service/pages/assets.ts'
@@ -6,7 +6,7 @@ import { onSqliteFirst } from '../../support/service.ts'
 
 const routes = Object.entries(webRoutes) as [WebRouteName, WebRoute][]
 
-/** Those that need Chromium, another server, or never end are tried in tests of their own. */
+/** URLs that need Chromium, another server, or never end are tested elsewhere. */
 const ELSEWHERE: ReadonlySet<WebRouteName> = new Set(['image', 'events'])
 
 onSqliteFirst('addresses outside of the API', (test) => {

@@ -1,4 +1,4 @@
-// --animate, trends, trees and numbers: what the service evaluates before a chart is drawn.
+// Transforms of animations, trends, trees and indicators.
 import { expect, it } from 'vitest'
 import { transformed } from '../../../src/service/plots/transforms/index.ts'
 

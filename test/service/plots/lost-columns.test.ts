@@ -1,4 +1,4 @@
-// A trace whose column is gone draws nothing, says so, and comes back with the column.
+// Plots whose columns were removed.
 import { expect, it } from 'vitest'
 import { onBothStores } from '../../support/service.ts'
 
@@ -15,7 +15,7 @@ onBothStores('columns that a chart no longer finds', (test) => {
       },
     })
 
-  /** A grid of this name with a bar chart of qty and a line of price. */
+  /** Creates a grid with a bar chart of qty and a line of price. */
   async function chart(name: string) {
     const { json } = await upload(name, 'name,price,qty\na,1,10\nb,2,20\n')
     const { fid, cols } = json.file
@@ -45,7 +45,7 @@ onBothStores('columns that a chart no longer finds', (test) => {
       `plot stock chart (${plot}) shows a column that no longer exists: qty; its trace is empty until it comes back`,
     )
     const figure = await drawn()
-    // Also x is empty: otherwise plotly.js draws by it.
+    // x is empty too, since plotly.js would draw it alone.
     expect([figure.data[0].x, figure.data[0].y, figure.data[1].y]).toEqual([[], [], [1, 3]])
     expect(figure.layout.annotations.map(({ text }: { text: string }) => text)).toEqual([
       'own',
@@ -53,7 +53,7 @@ onBothStores('columns that a chart no longer finds', (test) => {
     ])
     expect((await ask(undefined, 'GET', page)).text).toContain('No data: the column qty no longer exists')
     expect((await ask(undefined, 'GET', `${page}.embed`)).text).toContain('No data: the column qty')
-    // The API returns references and the data that is there, as always.
+    // The API returns all references and the existing data.
     const content = await ask('alice', 'GET', `/v2/plots/${plot}/content?inline_data=true`)
     expect([content.json.data[0].y, content.json.data[0].x, content.json.layout.annotations.length]).toEqual([
       undefined,

@@ -1,4 +1,4 @@
-// The transforms that plotly.js never had: see docs/api.md#own-transforms.
+// Transforms of Gridline: see docs/api.md#own-transforms.
 import { describe, expect, it } from 'vitest'
 import { transformed } from '../../../src/service/plots/transforms/index.ts'
 

@@ -1,4 +1,4 @@
-// The points that are drawn of large lines and scatters: no peak and no gap is lost, and everything else is as stored.
+// Downsampling of large lines and scatters.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Extent, PointChoice } from '../../../src/service/plots/points/choice.ts'

@@ -8,7 +8,7 @@ import { type Reference, scanFigure } from '../../../src/service/plots/scan.ts'
 
 type Json = Record<string, unknown>
 
-/** Traces with arrays, references, both or neither, in any order, on three levels. */
+/** Random traces with arrays, references, both or neither, on three levels. */
 const attributes = ['x', 'y', 'text', 'name', 'mode']
 const members = (names: string[]) =>
   fc.uniqueArray(
@@ -38,7 +38,7 @@ const trace = fc
   })
 const figure = fc.record({ data: fc.array(trace, { maxLength: 4 }), layout: fc.constant({ colorway: [1] }) })
 
-/** The same edit on parsed objects: the expected result of the text edits. */
+/** Applies the edit to parsed objects: the expected result of the text edit. */
 function mapped(value: unknown, change: (object: Json) => Json): unknown {
   if (Array.isArray(value)) return value.map((item) => mapped(item, change))
   if (typeof value !== 'object' || value === null) return value
@@ -69,7 +69,7 @@ describe('edits of figure text match edits of the parsed value', () => {
           typeof item === 'string' ? item.replace(/^bob:.*/, 'bob') : item,
         )
         expect(made).toEqual({ data: expected, layout: value.layout })
-        // A second survey finds only references, each at the place of its array.
+        // A second survey finds only references, in place of the arrays.
         const again = scanFigure(parseRaw(out, 'the text', acceptedBefore)) as Reference[]
         expect(again.some(({ kind }) => (kind as string) === 'array')).toBe(false)
         for (const { kind, text, path } of again)

@@ -1,4 +1,4 @@
-// Transforms of stored figures: what is served with data, and what is stored. The values are compared with plotly.js in
+// Transforms of stored figures. Their values are compared with plotly.js in
 // test/system/transforms.test.ts.
 import { expect, it } from 'vitest'
 import { transformed } from '../../../src/service/plots/transforms/index.ts'

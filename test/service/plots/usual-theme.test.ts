@@ -1,4 +1,4 @@
-// The theme of a server is that of new charts for which none is chosen.
+// The default theme of a server.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'

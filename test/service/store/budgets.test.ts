@@ -1,10 +1,10 @@
-// What requests may cost: statements of warm requests, however long the lists are. The figures are those of
+// Maximum number of statements of warm requests, for lists of any length. See also
 // docs/operating.md#capacity.
 import { beforeAll, expect, it } from 'vitest'
 import { idlocal, onBothStores, scatter } from '../../support/service.ts'
 
 onBothStores('statements of a warm request', (test) => {
-  /** The statements of a request, as the least of three: caches of credentials and secrets are warm. */
+  /** Counts the statements of a request: the minimum of three, with warm caches. */
   const cost = async (send: (k: number) => Promise<{ status: number }>): Promise<number> => {
     const { stats } = test().service.store.engine
     let least = Number.POSITIVE_INFINITY

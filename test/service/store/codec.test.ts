@@ -11,7 +11,7 @@ import {
 import { runs } from '../../support/property-runs.ts'
 import { onBothStores, type TestService, URL_OF_TESTS } from '../../support/service.ts'
 
-/** Texts as slices have them: numbers, words, what repeats, what cannot be packed; short and long. */
+/** Random texts of slices: numbers, words, repetitive and incompressible, short and long. */
 const text = fc.oneof(
   fc.string({ maxLength: 300 }).map((part) => Buffer.from(part)),
   fc
@@ -72,7 +72,7 @@ onBothStores('content in Brotli', (test) => {
       headers: { 'x-file-name': 'big.csv' },
     })
     const { fid } = json.file
-    // Rows that are in no slice yet.
+    // Rows in the tail.
     const append = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
       json: { rows: [[-1, 'last "é"', null]] },
     })

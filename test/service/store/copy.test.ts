@@ -1,4 +1,4 @@
-// A database that grows: from SQLite to PostgreSQL, and back.
+// Copies of databases from SQLite to PostgreSQL, and back.
 import { join } from 'node:path'
 import { expect, inject, it } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
@@ -46,7 +46,7 @@ it('a copied database has the same content and continues its ids', async () => {
   const keys = first.keys
   const database = await newDatabase(inject('postgres'))
   const interrupted = await openStore({ database })
-  // What a copy has left that was interrupted.
+  // Leftovers of an interrupted copy.
   await interrupted.write([], ({ accounts }) => accounts.addSecret('cursors', 'half of a copy'))
   await copyDatabase(first.service.store.engine, interrupted.engine)
   await expect(copyDatabase(first.service.store.engine, interrupted.engine)).rejects.toThrow(

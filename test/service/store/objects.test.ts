@@ -22,11 +22,11 @@ import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/servic
 
 const HOURS = 3600 * 1000
 
-/** Values that no compression makes small: their slices are not kept in rows. */
+/** Incompressible values, whose slices are too large for rows. */
 const values = (seed: number): number[] =>
   Array.from({ length: 20_000 }, (_, k) => Math.sin(k * 7919 + seed * 104_729))
 
-/** Whether an object only tells that a place is that of a database. */
+/** Returns whether an object is the marker of a location. */
 const isMarker = (key: string): boolean => /(^|\/)place-\w+$/.test(key)
 
 function filesIn(folder: string): string[] {
@@ -56,7 +56,7 @@ async function open(database: string, blobs?: string): Promise<TestService> {
   )
 }
 
-/** A day passes: what nothing refers to may be removed. */
+/** Simulates a day, after which the sweep deletes unreferenced objects. */
 async function aDayPasses({ service }: TestService): Promise<void> {
   await service.store.engine.write([], (db) =>
     db
@@ -240,7 +240,7 @@ describe('a bucket', () => {
     for (const isMounted of [false, true]) {
       if (isMounted) mkdirSync(place)
       await expect(open(database, `file:${place}`)).rejects.toThrow(/has none of the bytes of this database/)
-      // A server that runs says that it is not its fault, and does not write to another disk.
+      // A running server answers 503, and does not write to another disk.
       const read = await test.ask('alice', 'GET', `/v2/grids/${fid}/content`)
       expect([read.status, read.text]).toEqual([503, expect.stringContaining('(--blobs)')])
       const write = await test.ask('alice', 'POST', '/v2/grids', {

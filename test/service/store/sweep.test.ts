@@ -6,7 +6,7 @@ import { onBothStores } from '../../support/service.ts'
 onBothStores('sweep', (test) => {
   it('a failed upload leaves nothing behind, and removes nothing of others', async () => {
     const { engine } = test().service.store
-    // Rows of bytes outside of the database stay until the next sweep, when they have ended.
+    // Ended rows of external objects stay until the next sweep.
     const count = () =>
       engine.read(
         async (db) =>
