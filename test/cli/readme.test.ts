@@ -61,7 +61,7 @@ function textOf(shown: string): string {
 
 describe.skipIf(!hasTerminal)('the README and the guide in a color terminal', () => {
   beforeAll(async () => {
-    for (const name of ['data', 'logs/2024']) mkdirSync(join(cwd, name), { recursive: true })
+    for (const name of ['data', 'logs/2024', 'figures']) mkdirSync(join(cwd, name), { recursive: true })
     mkdirSync(home, { recursive: true })
     const weather = join(root, 'test/data/weather.csv')
     copyFileSync(weather, join(cwd, 'weather.csv'))
@@ -77,10 +77,10 @@ describe.skipIf(!hasTerminal)('the README and the guide in a color terminal', ()
     file('logs/2024/l.csv.gz', gzipSync('n\n1\n2\n'))
     file('results.csv', 'n\n1\n')
     const figure = '{"data":[{"type":"bar","y":[1,3,2]}],"layout":{}}'
-    for (const name of ['figure.json', 'figure-2.json']) file(name, figure)
-    file('chart.html', `<script>Plotly.newPlot("x", [{"type":"bar","y":[1,2]}], {})</script>`)
+    for (const name of ['figure.json', 'figure-2.json', 'figures/bar.json']) file(name, figure)
+    file('figures/chart.html', `<script>Plotly.newPlot("x", [{"type":"bar","y":[1,2]}], {})</script>`)
     file('sales.csv', 'city,price,notes\nOslo,1,x\nRome,2,y\n')
-    file('customers.csv', 'id,name\n1,Ann\n2,Bob\n')
+    file('customers.csv', 'id,name,notes\n1,Ann,a\n2,Bob,b\n')
     file('changes.csv', 'id,name\n2,Bobby\n3,Cleo\n')
     file('unemployment.csv', 'county,rate\nA,4.1\nB,5.2\n')
     const region = (id: string, x: number) =>
@@ -106,6 +106,7 @@ describe.skipIf(!hasTerminal)('the README and the guide in a color terminal', ()
         columns: 100,
         env: { TERM: 'xterm-256color', COLORTERM: 'truecolor' },
       })
+      expect([line, code]).toEqual([line, line.includes('broken.csv') ? 7 : 0])
       // Escape codes are interpreted, never visible.
       expect([line, screen.includes('\ufffd'), /\[\d+(;\d+)*m/.test(textOf(screen))]).toEqual([
         line,
