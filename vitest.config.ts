@@ -11,6 +11,6 @@ export default defineConfig({
     isolate: false,
     // One more than the two cores that tests are written for: they wait for processes and disks for much of their time.
     maxWorkers: 3,
-    reporters: ['default', './test/support/closing-line.ts'],
+    reporters: ['default', './test/support/summary-reporter.ts'],
   },
 })

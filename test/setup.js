@@ -1,4 +1,4 @@
-// Installs what package-lock.json says, if that has not been done for this very file, and builds.
+// Installs the packages of package-lock.json if that file changed, and builds.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

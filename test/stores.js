@@ -1,4 +1,4 @@
-// Runs the tests of the service on each store that this machine has besides SQLite and PostgreSQL.
+// Runs the service tests on each store that is installed besides SQLite and PostgreSQL.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 

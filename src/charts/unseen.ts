@@ -1,4 +1,4 @@
-// What a chart does not show, as the line below it says: see docs/guide.md#looks.
+// What a chart does not show, as the line below it says: see docs/guide.md#themes.
 import { counted } from '../contract/closest.ts'
 import { type Attributes, isObject } from './figure/figure.ts'
 import { isMissing, listOf, withRows } from './figure/lists.ts'

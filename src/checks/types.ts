@@ -53,7 +53,7 @@ export type TableRule =
   | { rule: 'unique'; columns: readonly string[] }
   | { rule: 'rows'; range: Range }
   | { rule: 'columns'; column: string }
-  /** Condition that must be true for every row (docs/queries.md). */
+  /** Condition that must be true for every row (docs/filtering.md). */
   | { rule: 'where'; where: string }
   | { rule: 'extra_columns'; columns: readonly string[] }
   | { rule: 'column_order'; columns: readonly string[] }

@@ -13,7 +13,7 @@ export interface TypedOption {
   integer?: { max?: number }
 }
 
-/** Options that filter and sort rows (docs/queries.md). The service evaluates them. */
+/** Options that filter and sort rows (docs/filtering.md). The service evaluates them. */
 export const whereOption = {
   flags: '--where <condition>',
   description: "only rows for which this is true: temp > 20 and city in ('Oslo', 'Rome')",

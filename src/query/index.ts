@@ -1,4 +1,4 @@
-// Language of `where` and `sort`, for the API, pages, charts and commands. See docs/queries.md.
+// Language of `where` and `sort`, for the API, pages, charts and commands. See docs/filtering.md.
 export {
   boundWhere,
   COMPOUND,

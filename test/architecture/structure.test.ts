@@ -1,3 +1,4 @@
+// Import order, the contract, and generated files.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -30,7 +31,7 @@ interface Import {
   typeOnly: boolean
 }
 
-/** Imports of a file: of files by their path from the root, of packages by name. */
+/** Returns the imports of a file: files by path from the root, packages by name. */
 function importsOf(file: string): Import[] {
   const text = readFileSync(join(root, file), 'utf8')
   const found: Import[] = []
@@ -45,10 +46,10 @@ function importsOf(file: string): Import[] {
 }
 
 const imports = sources('src').flatMap(importsOf)
-const room = (path: string): string => path.split('/')[1]
+const layerOf = (path: string): string => path.split('/')[1]
 
-/** Floors of the house, and the rooms of the large ones: each may import those below it. */
-const FLOORS = [
+/** Layers, from top to bottom: each may import those below it. MODULES lists the modules of large layers. */
+const LAYERS = [
   'cli',
   'service',
   'ingest',
@@ -62,7 +63,7 @@ const FLOORS = [
   'contract',
   'vendor',
 ]
-const ROOMS: Readonly<Record<string, readonly string[]>> = {
+const MODULES: Readonly<Record<string, readonly string[]>> = {
   cli: 'run commands agents upload completion help charts files core connect config output'.split(' '),
   service:
     'index.ts background http operations pages images plots grids uploads files sharing import accounts core access store tracing'.split(
@@ -74,13 +75,13 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
       ' ',
     ),
 }
-/** The rooms of rooms, in the same way. */
-const INNER_ROOMS: Readonly<Record<string, readonly string[]>> = {
+/** Modules within modules, in the same way. */
+const INNER_MODULES: Readonly<Record<string, readonly string[]>> = {
   'service/grids': 'change checks keys diff read given service.ts column'.split(' '),
   'service/store':
     'upkeep store.ts sqlite-files.ts migrate.ts migrations aggregates objects engines schema'.split(' '),
 }
-/** Between rooms of one level, or past the front door of a floor, nothing is imported. */
+/** Imports that are forbidden in spite of the order. */
 const APART: [from: string, to: string][] = [
   ['ingest', 'client'],
   ['service', 'client'],
@@ -91,8 +92,8 @@ const APART: [from: string, to: string][] = [
   ['client', 'query'],
 ]
 
-/** Groups of nodes that can reach one another, each of more than one node (Tarjan). */
-function circles(nodes: readonly string[], arrows: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+/** Returns groups of two or more nodes that can reach each other (Tarjan). */
+function findCycles(nodes: readonly string[], arrows: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const found: string[][] = []
   const index = new Map<string, number>()
   const low = new Map<string, number>()
@@ -106,8 +107,8 @@ function circles(nodes: readonly string[], arrows: ReadonlyMap<string, ReadonlyS
       if (stack.includes(next)) low.set(node, Math.min(low.get(node)!, low.get(next)!))
     }
     if (low.get(node) !== index.get(node)) return
-    const circle = stack.splice(stack.indexOf(node))
-    if (circle.length > 1) found.push(circle)
+    const cycle = stack.splice(stack.indexOf(node))
+    if (cycle.length > 1) found.push(cycle)
   }
   for (const node of nodes) if (!index.has(node)) visit(node)
   return found
@@ -123,7 +124,7 @@ function arrowsBetween(placeOf: (path: string) => string): Map<string, Set<strin
 }
 
 describe('imports run downhill', () => {
-  it('the scan finds imports', () => {
+  it('the import scan finds static and dynamic imports', () => {
     expect(imports.length).toBeGreaterThan(200)
     expect(imports).toContainEqual({
       from: 'src/cli/connect/connect.ts',
@@ -133,82 +134,85 @@ describe('imports run downhill', () => {
     })
   })
 
-  it('a floor imports only floors below it', () => {
+  it('a layer imports only layers below it', () => {
     const inside = imports.filter(({ to }) => to.startsWith('src/'))
-    expect([...new Set(inside.flatMap(({ from, to }) => [room(from), room(to)]))].sort()).toEqual(
-      [...FLOORS].sort(),
+    expect([...new Set(inside.flatMap(({ from, to }) => [layerOf(from), layerOf(to)]))].sort()).toEqual(
+      [...LAYERS].sort(),
     )
     const wrong = inside.filter((i) => {
-      const [from, to] = [room(i.from), room(i.to)]
-      return FLOORS.indexOf(to) < FLOORS.indexOf(from) || APART.some(([a, b]) => a === from && b === to)
+      const [from, to] = [layerOf(i.from), layerOf(i.to)]
+      return LAYERS.indexOf(to) < LAYERS.indexOf(from) || APART.some(([a, b]) => a === from && b === to)
     })
     expect(wrong).toEqual([])
   })
 
-  const roomOf = (path: string): string => path.split('/')[2]
-  it.each(Object.entries(ROOMS))('a room of %s imports only rooms below it, types too', (floor, rooms) => {
-    const wrong = imports.filter(
-      ({ from, to }) =>
-        room(from) === floor &&
-        to.startsWith(`src/${floor}/`) &&
-        rooms.indexOf(roomOf(to)) < rooms.indexOf(roomOf(from)),
-    )
-    expect(wrong).toEqual([])
-    expect(readdirSync(join(root, 'src', floor)).sort()).toEqual([...rooms].sort())
-  })
-
-  it.each(Object.entries(INNER_ROOMS))(
-    'a room of %s imports only rooms below it, types too',
-    (place, rooms) => {
-      const inner = (path: string): string => path.split('/')[3]
+  const moduleOf = (path: string): string => path.split('/')[2]
+  it.each(Object.entries(MODULES))(
+    'a module of %s imports only modules below it, including types',
+    (layer, modules) => {
       const wrong = imports.filter(
         ({ from, to }) =>
-          [from, to].every((path) => path.startsWith(`src/${place}/`)) &&
-          rooms.indexOf(inner(to)) < rooms.indexOf(inner(from)),
+          layerOf(from) === layer &&
+          to.startsWith(`src/${layer}/`) &&
+          modules.indexOf(moduleOf(to)) < modules.indexOf(moduleOf(from)),
       )
       expect(wrong).toEqual([])
-      expect(readdirSync(join(root, 'src', place)).sort()).toEqual([...rooms].sort())
+      expect(readdirSync(join(root, 'src', layer)).sort()).toEqual([...modules].sort())
     },
   )
 
-  it('no files import each other in a circle, types too', () => {
+  it.each(Object.entries(INNER_MODULES))(
+    'a module of %s imports only modules below it, including types',
+    (folder, modules) => {
+      const inner = (path: string): string => path.split('/')[3]
+      const wrong = imports.filter(
+        ({ from, to }) =>
+          [from, to].every((path) => path.startsWith(`src/${folder}/`)) &&
+          modules.indexOf(inner(to)) < modules.indexOf(inner(from)),
+      )
+      expect(wrong).toEqual([])
+      expect(readdirSync(join(root, 'src', folder)).sort()).toEqual([...modules].sort())
+    },
+  )
+
+  it('no files import each other in a circle, including types', () => {
     expect(
-      circles(
+      findCycles(
         sources('src'),
         arrowsBetween((path) => path),
       ),
     ).toEqual([])
   })
 
-  it.each([2, 3, 4, 5])('no folders import each other in a circle at level %i, types too', (level) => {
-    // Files beside folders of a level are rooms of their own.
+  it.each([2, 3, 4, 5])('no folders import each other in a circle at level %i, including types', (level) => {
+    // A file beside folders of a level counts as a module.
     const folder = (path: string): string => {
       const folders = path.split('/').slice(0, -1)
       return folders.length >= level ? folders.slice(0, level).join('/') : path
     }
     const folders = [...new Set(sources('src').map(folder))]
-    expect(circles(folders, arrowsBetween(folder))).toEqual([])
+    expect(findCycles(folders, arrowsBetween(folder))).toEqual([])
   })
 
-  it('the command line reaches the service only through dynamic imports of its front door', () => {
+  it('the command line imports the service only dynamically, through its index', () => {
     const wrong = imports.filter(
       (i) =>
-        room(i.from) === 'cli' &&
+        layerOf(i.from) === 'cli' &&
         i.to.startsWith('src/service') &&
         !(i.to === 'src/service/index.ts' && (i.dynamic || i.typeOnly)),
     )
     expect(wrong).toEqual([])
   })
 
-  it('a floor is entered through its index', () => {
+  it('other layers import json, ingest and client only through their index', () => {
     const wrong = imports.filter(
       ({ from, to }) =>
-        /^src\/(json|ingest|client)\//.test(to) && !to.endsWith('/index.ts') && room(from) !== room(to),
+        /^src\/(json|ingest|client)\//.test(to) && !to.endsWith('/index.ts') && layerOf(from) !== layerOf(to),
     )
     expect(wrong).toEqual([])
   })
 
-  it('only the store knows SQL', () => {
+  it('only the store imports a database driver or Kysely', () => {
     const drivers = ['kysely', 'pg', 'node:sqlite', '@photostructure/sqlite']
     const wrong = imports.filter(
       ({ from, to }) => !from.startsWith('src/service/store') && drivers.includes(to),
@@ -216,7 +220,7 @@ describe('imports run downhill', () => {
     expect(wrong).toEqual([])
   })
 
-  it('what is exported is used by another file', () => {
+  it('every export is used by another file', () => {
     const texts = new Map(
       [...sources('src'), ...sources('test')].map((path) => [path, readFileSync(join(root, path), 'utf8')]),
     )
@@ -274,7 +278,7 @@ describe('the contract', () => {
     expect(retried.sort()).toEqual(['overloaded', 'rate_limited', 'unreachable'])
   })
 
-  it('fids and links', () => {
+  it('fids and links are parsed and formatted in one form', () => {
     for (const text of ['alice:0', 'alice:-1', 'a.b_c-d:12']) expect(parseFid(text)).toBeDefined()
     for (const text of ['alice', 'alice:', ':1', 'alice:-2', 'alice:01', 'al/ice:1', 'alice:1x', 'a b:1'])
       expect(parseFid(text), text).toBeUndefined()
@@ -294,7 +298,7 @@ describe('the contract', () => {
 })
 
 describe('a kernel', () => {
-  it('has the same layout of its memory on both sides', () => {
+  it('a kernel and its caller agree on the memory layout', () => {
     const constants = (file: string): Map<string, string> =>
       new Map(
         [
@@ -322,7 +326,7 @@ describe('a kernel', () => {
 })
 
 describe('completions', () => {
-  it.each(shells)('the script for %s asks the program what to complete', (shell) => {
+  it.each(shells)('the completion script for %s calls the program', (shell) => {
     const script = completionScript(shell)
     expect(script).toContain('gridline __complete')
     expect(
@@ -332,7 +336,7 @@ describe('completions', () => {
     ).toContain(script)
   })
 
-  it('each file in completions/ is the script of one shell', () => {
+  it('every file in completions/ is the generated script of a shell', () => {
     const scripts = shells.map((shell) => completionScript(shell))
     const files = readdirSync(join(root, 'completions')).map((file) =>
       readFileSync(join(root, 'completions', file), 'utf8'),
@@ -341,15 +345,15 @@ describe('completions', () => {
     expect(new Set(scripts).size).toBe(shells.length)
   })
 
-  it('docs/cli.md is what npm run docs writes', async () => {
+  it('docs/cli.md is up to date with npm run docs', async () => {
     expect(await cliReference(commands)).toBe(readFileSync(join(root, 'docs/cli.md'), 'utf8'))
   })
 
-  it('docs/json.md is what npm run docs writes', async () => {
+  it('docs/json.md is up to date with npm run docs', async () => {
     expect(await jsonReference(commands)).toBe(readFileSync(join(root, 'docs/json.md'), 'utf8'))
   })
 
-  it('the man pages are what npm run docs writes, and package.json names all of them', async () => {
+  it('the man pages are up to date with npm run docs, and package.json lists all of them', async () => {
     const pages = await manPages(commands, version)
     for (const [file, page] of Object.entries(pages))
       expect(page).toBe(readFileSync(join(root, 'docs/man', file), 'utf8'))

@@ -1,4 +1,4 @@
-/** Costs of input that is meant to be costly, and of input that only is large. */
+/** Benchmarks of hostile input against ordinary large input. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { ingestDelimited } from '../../src/ingest/index.ts'
@@ -8,7 +8,7 @@ import { blankLine, bombs, costlyFigures, sameNames } from '../support/hostile.t
 import type { Row } from './faults.ts'
 import { cpuMs, median, peakReport, residentMegabytes } from './measure.ts'
 
-/** What the rows of this file need of a server of the benchmark. */
+/** What the rows of this file need from a benchmark server. */
 export interface Server {
   url: string
   child: ChildProcess
@@ -19,7 +19,7 @@ export interface Server {
 
 const ROUNDS = 5
 
-/** Medians of both, ms, taken in turn after a warm-up. */
+/** Returns medians of both, in ms, run alternately after a warm-up. */
 async function inTurn(
   ours: () => unknown,
   theirs: () => unknown,
@@ -41,7 +41,7 @@ export async function survey(): Promise<Row[]> {
   const text = JSON.stringify('x'.repeat(1_000_000))
   const leaves = `{"a":${text},"b":${text},"c":${text},"d":${text}}`
   const scan = (figure: string) => {
-    // One for each round: nothing found in one survey helps the next.
+    // A new one per round, so that no cache helps.
     const raws = Array.from({ length: ROUNDS + 1 }, () =>
       parseRaw(Buffer.from(figure), 'the text', acceptedBefore),
     )
@@ -63,7 +63,7 @@ export async function survey(): Promise<Row[]> {
   ]
 }
 
-/** Delimited text whose dialect or names take long to find if done carelessly, against half of it. */
+/** Delimited text that is costly to detect carelessly, against half of it. */
 export async function dialect(): Promise<Row[]> {
   const read = (text: string) => {
     const bytes = Buffer.from(text)
@@ -89,7 +89,7 @@ export async function dialect(): Promise<Row[]> {
   return rows
 }
 
-/** CPU time of the server for figures that are costly if read carelessly, against plain ones of their size. */
+/** CPU time for figures that are costly to read carelessly, against plain ones of the same size. */
 export async function figures(serve: () => Promise<Server>): Promise<Row[]> {
   const server = await serve()
   const create = async (figure: string, expected: number): Promise<void> => {
@@ -121,7 +121,7 @@ export async function figures(serve: () => Promise<Server>): Promise<Row[]> {
   return rows
 }
 
-/** How soon files that grow a thousandfold are refused, against the upload of a megabyte of ordinary CSV. */
+/** Time to refuse archive bombs, against the upload of 1 MB of ordinary CSV. */
 export async function archives(serve: () => Promise<Server>): Promise<Row[]> {
   const server = await serve()
   const upload = async (name: string, bytes: Buffer, expected: number): Promise<void> => {

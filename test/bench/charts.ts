@@ -1,4 +1,4 @@
-/** Images and pages of plots. */
+/** Benchmarks of images and pages of plots. */
 import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -44,7 +44,7 @@ export async function grouped(serve: () => Promise<Server>, command: string, csv
   try {
     const chart = '--plot bar --x city --y amount --aggregate sum --public --json'.split(' ')
     const [plot] = JSON.parse(run('upload', csv, '--name', 'grouped', ...chart))
-    // As in the page of the plot.
+    // As on the page of the plot.
     const path = `/~${plot.fid.replace(':', '/')}.embed?live=events`
     const figure = { data: [{ type: 'bar', y: [1, 2] }], layout: { title: { text: 'other' } } }
     const made = await post(server, '/v2/plots', { figure, world_readable: true, raw_data: 'grid' })
@@ -56,7 +56,7 @@ export async function grouped(serve: () => Promise<Server>, command: string, csv
           await page.goto(server.url + address)
           await page.waitForSelector('[data-drawn="true"]')
         })
-      // A browser that has the scripts already.
+      // A browser with cached scripts.
       await drawn(other)
       const first = await drawn(path)
       const again = await drawn(path)
@@ -163,7 +163,7 @@ export async function charts(serve: () => Promise<Server>): Promise<Row[]> {
   return rows
 }
 
-/** Time until an embedded chart is drawn in a browser that has its scripts already, in ms. */
+/** Returns the time until an embedded chart is drawn with cached scripts, in ms. */
 async function firstDraw(server: Server, path: string): Promise<number> {
   return inChromium(async (browser) => {
     const times: number[] = []

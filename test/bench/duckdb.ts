@@ -1,4 +1,4 @@
-/** The peer: a CSV into a durable DuckDB table, or the rows of a CSV that a condition chooses, as a process of its own. */
+/** The peer process: loads a CSV into a durable DuckDB table, or filters a CSV. */
 import { DuckDBInstance } from '@duckdb/node-api'
 
 const [csv, target, where] = process.argv.slice(2)

@@ -1,3 +1,4 @@
+// Benchmarks of overload, lost databases and many equal names.
 import { fork, spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -5,14 +6,14 @@ import { join } from 'node:path'
 import { startPostgres } from '../support/postgres.ts'
 import { post } from './load.ts'
 
-/** What the rows of this file need of a server of the benchmark. */
+/** What the rows of this file need from a benchmark server. */
 interface Server {
   url: string
   authorization: string
   stop: () => Promise<void>
 }
 
-/** A line of the table that the benchmark prints. */
+/** A row of the printed table. */
 export interface Row {
   what: string
   ours: string
@@ -21,7 +22,7 @@ export interface Row {
   atLeast: string
 }
 
-/** Asks for /healthz from a process of its own, so that the load generator does not count. */
+/** Requests /healthz from a separate process, so that the load generator does not count. */
 const POLLER = `
 import { Agent, get } from 'node:http'
 const agent = new Agent({ keepAlive: true })
@@ -36,7 +37,7 @@ for (;;) {
 }
 `
 
-/** One-row appends on ten times the connections, against those the server is busy with already. */
+/** One-row appends on ten times the connections that saturate the server. */
 export async function overload(serve: () => Promise<Server>, folder: string): Promise<Row[]> {
   const server = await serve()
   const poller = join(folder, 'poller.mjs')
@@ -60,7 +61,7 @@ export async function overload(serve: () => Promise<Server>, folder: string): Pr
   for (const connections of [640, 2000]) {
     const usual = await load(64)
     const child = fork(poller, [server.url], { stdio: 'ignore' })
-    // Node accepts one connection a turn: one that is new while hundreds connect waits behind them.
+    // Node accepts one connection per event-loop iteration, so a new one waits behind hundreds.
     await new Promise((resolve) => child.once('message', resolve))
     const over = await load(connections)
     const worst = await new Promise<number>((resolve) => {
@@ -89,7 +90,7 @@ export async function overload(serve: () => Promise<Server>, folder: string): Pr
   return rows
 }
 
-/** How soon a write succeeds after PostgreSQL takes connections again. */
+/** Time until a write succeeds after PostgreSQL accepts connections again. */
 export async function failover(executable: string, home: string): Promise<Row[]> {
   const postgres = await startPostgres()
   const env = { ...process.env, GRIDLINE_HOME: home, GRIDLINE_LIMIT_STATEMENT_SECONDS: '10' }
@@ -144,7 +145,7 @@ export async function failover(executable: string, home: string): Promise<Row[]>
   ]
 }
 
-/** The 20,000th file of one name, against the tenth. */
+/** The 20,000th file with the same name, against the tenth. */
 export async function names(serve: () => Promise<Server>): Promise<Row[]> {
   const server = await serve()
   const headers = {

@@ -1,4 +1,4 @@
-/** Raw HTTP over a few connections: a generator that costs the server's machine as little as can be. */
+/** A cheap load generator: raw HTTP over a few connections. */
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 
@@ -50,7 +50,7 @@ export function post(
         if (performance.now() < end) send()
         else socket.end()
       })
-      // What is answered later does not count: a refusal may wait for seconds.
+      // Later responses do not count, since a refusal may wait for seconds.
       setTimeout(() => socket.destroy(), end - performance.now())
       socket.on('close', () => resolve())
       socket.on('error', reject)

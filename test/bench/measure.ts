@@ -1,4 +1,4 @@
-/** What the benchmark measures besides time. */
+/** Measures memory and CPU time for benchmarks. */
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ export function median(values: number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
 }
 
-/** Memory of a running process, MB: now (`VmRSS`) or at its peak (`VmHWM`). NaN where there is no /proc. */
+/** Returns the memory of a process, in MB: current (`VmRSS`) or peak (`VmHWM`). NaN without /proc. */
 export function residentMegabytes({ pid }: ChildProcess, field: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
@@ -17,7 +17,7 @@ export function residentMegabytes({ pid }: ChildProcess, field: 'VmRSS' | 'VmHWM
   }
 }
 
-/** CPU time of a running process so far, ms, in steps of 10. NaN where there is no /proc. */
+/** Returns the CPU time of a process, in ms, in steps of 10. NaN without /proc. */
 export function cpuMs({ pid }: ChildProcess): number {
   try {
     // The name of the process, in parentheses, may contain blanks.

@@ -1,3 +1,4 @@
+// Lists packages and slow Node modules that short commands load.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

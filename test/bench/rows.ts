@@ -1,3 +1,4 @@
+// Benchmarks of commands, uploads, appends and reads, each against a peer.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -19,7 +20,7 @@ interface Place {
   executable: string
 }
 
-/** A command as the benchmark runs it. `clean` is not timed. */
+/** A benchmarked command. `clean` is not timed. */
 interface Timed {
   command: string
   args: string[]
@@ -111,7 +112,7 @@ function seconds({ command, args, clean, env }: Timed): number {
   return (performance.now() - started) / 1000
 }
 
-/** Medians of both, taken in turn after a warm-up. */
+/** Returns medians of both, run alternately after a warm-up. */
 function inTurn(ours: Timed, theirs: Timed, rounds = ROUNDS): [number, number] {
   seconds(ours)
   seconds(theirs)
@@ -123,7 +124,7 @@ function inTurn(ours: Timed, theirs: Timed, rounds = ROUNDS): [number, number] {
   return [median(times[0]), median(times[1])]
 }
 
-/** Processor time of a command and what it starts, in seconds: what the shell says of its children. */
+/** Returns the CPU time of a command and its children, in seconds, as measured by the shell. */
 function cpuSeconds({ command, args, clean, env }: Timed): number {
   clean?.()
   const { stdout } = spawnSync('bash', ['-c', '"$@" > /dev/null; times', 'bash', command, ...args], {
@@ -213,7 +214,7 @@ async function commandsOnServer(place: Place): Promise<Row[]> {
   return rows
 }
 
-/** The uploads of a directory without anything else: HTTP over as many connections. */
+/** Bare HTTP uploads of a directory over as many connections. */
 const BARE_UPLOADS = `
 const { Agent, request } = require('node:http')
 const { readdirSync, readFileSync } = require('node:fs')
@@ -336,7 +337,7 @@ function upload(place: Place, csv: string): Row[] {
   return rows
 }
 
-/** Rows of a stored grid that a condition chooses, against the same of its CSV; and what detecting dates costs. */
+/** Filtered rows of a stored grid, against its CSV; and the cost of detecting dates. */
 function queries(place: Place, csv: string): Row[] {
   fresh(place)()
   seconds(gridline(place, ['upload', csv, '-q', '--name', 'million']))
@@ -377,7 +378,7 @@ function queries(place: Place, csv: string): Row[] {
   return rows
 }
 
-/** Peak memory of one process, MB, by its own account at its end. */
+/** Returns the peak memory of one process, in MB, as it reports itself. */
 function peak(place: Place, args: string[]): number {
   const report = peakReport(place.folder)
   fresh(place)()
@@ -470,7 +471,7 @@ async function served(place: Place, csv: string): Promise<Row[]> {
   ]
 }
 
-/** A server that reads, parses and answers the JSON of an append, and does nothing else. */
+/** A minimal server that only parses and answers the JSON of an append. */
 const BARE = `
 import { createServer } from 'node:http'
 const server = createServer((request, response) => {
@@ -494,7 +495,7 @@ async function bareServer(): Promise<{ url: string; stop: () => void }> {
   return { url: `http://127.0.0.1:${String(port).trim()}`, stop: () => child.kill('SIGTERM') }
 }
 
-/** Processor time that a process has used, in seconds. */
+/** Returns the CPU time of a process, in seconds. */
 function usedCpu({ pid }: ChildProcess): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
   return (Number(fields[11]) + Number(fields[12])) / 100
@@ -562,7 +563,7 @@ async function appendAndRead(place: Place): Promise<Row[]> {
     reads.push(bytes / 1e6 / ((performance.now() - started) / 1000))
     firsts.push(first)
   }
-  // Megabytes of JSON for each second of processor time, unpacked and in Brotli.
+  // MB of JSON per second of CPU time, uncompressed and in Brotli.
   const perCpu = async (encoding: string): Promise<number> => {
     const used = usedCpu(server.child)
     const { statusCode, body } = await request(`${server.url}/v2/grids/${grids.large}/content`, {

@@ -137,7 +137,7 @@ describe.each(ENGINES)('a sweep of many objects and keys, half of them old [%s]'
         await sql`insert into idempotency (owner, caller, key, operation, fingerprint, result, created_at) ${numbers}
           select 'alice', 'alice', 'key' || k, 'x', 'x', 'null', ${changed} from numbers`.execute(db)
       })
-      // The first requests compile what they run.
+      // The first requests include compilation.
       for (let k = 0; k < 50; k++)
         await test.ask('bob', 'POST', '/v2/folders', { json: { path: `warm ${k}` } })
       let isDone = false

@@ -1,16 +1,16 @@
-/** Versions, diff, keys and checks of a million rows. */
+/** Benchmarks of versions, diffs, keys and checks on a million rows. */
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Row } from './faults.ts'
 import { median } from './measure.ts'
 
-/** What the rows of this file need of the benchmark. */
+/** What the rows of this file need from the benchmark. */
 export interface Tools {
   folder: string
   home: string
-  /** Runs a command of gridline on the database of this machine; returns seconds and megabytes at its peak. */
+  /** Runs gridline on the local database; returns seconds and peak megabytes. */
   run(args: string[]): { seconds: number; megabytes: number }
-  /** Medians of two commands, in turn. */
+  /** Returns medians of two commands, run alternately. */
   inTurn(ours: string[], theirs: string[]): [number, number]
 }
 

@@ -1,3 +1,4 @@
+// Configuration of npm run bench:scale, which measures and fails only if it cannot.
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 

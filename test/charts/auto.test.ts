@@ -1,10 +1,10 @@
-// The type of chart that is chosen for a table can always be drawn, and says why it was chosen.
+// Automatic choice of chart types.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { chartOf } from '../../src/charts/compile/compile.ts'
 import { completed } from '../../src/charts/normalize/auto.ts'
 import type { ChartGrid, Column } from '../../src/charts/spec/options.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 const NAMES = [
   'id',
@@ -30,7 +30,7 @@ const column = fc.record({
   share: fc.double({ min: 0, max: 1, noNaN: true }),
 })
 
-it('a table of any columns has a chart', async () => {
+it('every combination of columns gets a chart', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(column, { selector: ({ name }) => name, minLength: 1, maxLength: 7 }),
@@ -50,7 +50,7 @@ it('a table of any columns has a chart', async () => {
   )
 })
 
-it('says why, and what else would do', async () => {
+it('the choice has a reason and alternatives', async () => {
   const cols = [
     { name: 'city', type: 'text', uid: 'a' },
     { name: 'price', type: 'number', uid: 'b' },

@@ -1,4 +1,4 @@
-// Every type of chart over tables that nobody expects, in frames of any size: something is drawn, or it is refused.
+// Every chart type over odd tables and frame sizes: drawn or refused, without exceptions.
 import { describe, expect, it } from 'vitest'
 import { themed } from '../../src/browser/theme/index.ts'
 import { chartOf } from '../../src/charts/compile/compile.ts'
@@ -59,7 +59,7 @@ const tables: Record<string, Table> = {
   })),
 }
 
-/** Puts the values of a table in the places of references, as the service does. */
+/** Replaces references by values of a table, like the service. */
 function resolved(value: unknown, columns: Table): unknown {
   if (Array.isArray(value)) return value.map((one) => resolved(one, columns))
   if (typeof value !== 'object' || value === null) return value
@@ -75,7 +75,7 @@ function resolved(value: unknown, columns: Table): unknown {
   return next
 }
 
-/** What is drawn; undefined if it is refused with a reason. */
+/** Returns the drawn figure; undefined if it is refused with a reason. */
 async function attempt(work: () => Promise<Attributes>): Promise<Attributes | undefined> {
   try {
     return await work()

@@ -1,16 +1,16 @@
-// Charts are as high as their rows need, no two labels are cut to the same text, and every series is named.
+// Height of charts, cutting of labels, and names of series.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { shortenedApart, widthOf } from '../../src/browser/theme/draft.ts'
 import { themed } from '../../src/browser/theme/index.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 const bars = (count: number, type = 'bar') => ({
   data: [{ type, x: Array.from({ length: count }, (_, k) => `a long label ${k}`), y: Array(count).fill(1) }],
   layout: { meta: { theme: 'gridline' }, xaxis: { type: 'category' } } as Record<string, unknown>,
 })
 
-it('different labels stay different, in the room that there is', () => {
+it('different labels stay different when they are cut', () => {
   const label = fc
     .tuple(
       fc.constantFrom('', 'Unknown bird - ', 'European starling '),
@@ -32,7 +32,7 @@ it('different labels stay different, in the room that there is', () => {
   )
 })
 
-it('a chart becomes higher for its rows where it may', () => {
+it('a chart grows with its rows unless its height is set', () => {
   for (const width of [360, 1000]) {
     const view = { scheme: 'light', width, height: 400 } as const
     expect(themed(bars(60), view).layout.height).toBeUndefined()
@@ -42,7 +42,7 @@ it('a chart becomes higher for its rows where it may', () => {
   }
 })
 
-it('the names of series that have no room above the plot of a phone are below it', () => {
+it('series names that do not fit above the plot on a phone are below it', () => {
   const data = Array.from({ length: 9 }, (_, k) => ({ name: `a long name of a series ${k}`, y: [1, 2] }))
   const layout = { meta: { theme: 'gridline' }, showlegend: true } as Record<string, unknown>
   for (const most of [undefined, 10_000]) {

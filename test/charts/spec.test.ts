@@ -1,4 +1,4 @@
-// A chart keeps what made it: changing its options is making it again, and what was changed by hand stays.
+// Options stored in charts, and changes of them.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { rechart } from '../../src/charts/change/rechart.ts'
@@ -8,7 +8,7 @@ import type { Figure } from '../../src/charts/figure/figure.ts'
 import type { ChartGrid, ChartOptions } from '../../src/charts/spec/options.ts'
 import { type ChartType, chartTypes, takes, typedOptions } from '../../src/charts/spec/types.ts'
 import { Problem } from '../../src/contract/errors.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 const cols = [
   { uid: 'd1', name: 'day', type: 'datetime' },
@@ -22,7 +22,7 @@ const cols = [
 const grid: ChartGrid = { fid: 'me:1', filename: 'g', cols }
 
 const number = fc.constantFrom('price', 'cost', 'tax')
-/** Values of each option, some of them with names of columns. */
+/** Values of each option, some with column names. */
 const values: { [K in keyof ChartOptions]-?: fc.Arbitrary<ChartOptions[K]> } = {
   x: fc.constantFrom('day', 'city, old', 'price', 'columns'),
   y: fc.constantFrom('price', 'price,cost', 'cost', 'price,cost,tax,share'),
@@ -79,7 +79,7 @@ const made = (type: ChartType, options: ChartOptions) => chartOf(undefined, grid
 const set = async (figure: Figure, type: ChartType | undefined, options: ChartOptions, of = grid) =>
   plain(await rechart(undefined as never, of, figure, type, options, undefined, () => {}))
 
-/** What options make; undefined if they are refused. */
+/** Returns the figure of options; undefined if they are refused. */
 async function attempt(work: () => Promise<Figure>): Promise<Figure | undefined> {
   try {
     return await work()
@@ -99,7 +99,7 @@ const someOptions = (type: ChartType): fc.Arbitrary<ChartOptions> => {
     ) as fc.Arbitrary<ChartOptions>
 }
 
-/** Options that are not removed, only changed, and those that are removed in another way than by `none`. */
+/** Options that cannot be removed by `none`. */
 const KEPT = new Set<string>(['title', 'stack', 'top', 'theme'])
 const REMOVED: Partial<Record<keyof ChartOptions, unknown>> = {
   ...{ labels: false, horizontal: false, logX: false, logY: false },
@@ -134,7 +134,7 @@ const needed: Partial<Record<ChartType, ChartOptions>> = {
 const least = (type: ChartType): ChartOptions => ({ x: 'day', y: 'price', ...needed[type] })
 
 describe.each(chartTypes)('%s', (type) => {
-  it('made and then changed, it is what both options make; options that are removed leave nothing', async () => {
+  it('a changed chart equals one created with all options; removed options leave nothing behind', async () => {
     let compared = 0
     await fc.assert(
       fc.asyncProperty(someOptions(type), someOptions(type), async (first, second) => {
@@ -160,7 +160,7 @@ describe.each(chartTypes)('%s', (type) => {
     expect(compared).toBeGreaterThan(0)
   })
 
-  it('what was changed by hand stays, whatever else is changed', async () => {
+  it('changes made by hand survive later changes of options', async () => {
     await fc.assert(
       fc.asyncProperty(someOptions(type), fc.constantFrom(...chartTypes), async (options, other) => {
         const figure = await made(type, least(type))
@@ -179,7 +179,7 @@ describe.each(chartTypes)('%s', (type) => {
           expect(changed.layout.title.font).toEqual({ size: 30 })
           expect(changed.layout.annotations).toContainEqual({ text: 'mine', x: 1, y: 1 })
           expect(changed.data).toContainEqual({ type: 'scatter', y: [1, 2], name: 'mine' })
-          // Their traces are of columns that other types may not show.
+          // Their columns may not suit other types.
           if (type === 'dumbbell' || type === 'pyramid') continue
           expect(changed.data).toContainEqual(
             expect.objectContaining({ legendrank: 7, hoverlabel: { namelength: 9 } }),
@@ -191,7 +191,7 @@ describe.each(chartTypes)('%s', (type) => {
   })
 })
 
-it('columns that are renamed are found, wherever options name them', async () => {
+it('renamed columns are found in every option', async () => {
   const options: ChartOptions = {
     ...{ x: 'city, old', y: 'price,cost', aggregate: 'sum' as const, sort: '-"city, old"' },
     where: '"city, old" = \'price\' and price > 1 or not cost in (1, 2)',
@@ -213,7 +213,7 @@ it('columns that are renamed are found, wherever options name them', async () =>
   expect(next.data.map(({ name }) => name)).toEqual(['net "price"', 'a,b'])
 })
 
-it('a spec that is not ours makes no chart, and harms nothing', async () => {
+it('a foreign spec is ignored and does no harm', async () => {
   const figure = await made('line', { x: 'day', y: 'price' })
   for (const spec of [
     null,

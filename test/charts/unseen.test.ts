@@ -1,4 +1,4 @@
-// What a chart does not show is said below it, and what stands in the data is shown as it is.
+// Counts of omitted data, and texts of the data.
 import { describe, expect, it } from 'vitest'
 import { themed } from '../../src/browser/theme/index.ts'
 import type { Attributes } from '../../src/charts/figure/figure.ts'
@@ -46,11 +46,11 @@ describe('rows without a place', () => {
       {},
       ['1 row without a value'],
     ],
-  ])('of %s are counted', (_, trace, layout, said) => {
+  ])('rows without a place in %s are counted', (_, trace, layout, said) => {
     expect(missingIn({ data: [trace], layout })).toEqual(said)
   })
 
-  it('are counted before rows are put together, and once', async () => {
+  it('rows without a place are counted once, before aggregation', async () => {
     const transforms = [
       { type: 'aggregate', groups: 'x', aggregations: [{ target: 'y', func: 'sum', empty: 'none' }] },
     ]
@@ -65,7 +65,7 @@ describe('rows without a place', () => {
   })
 })
 
-it('values beyond a range that was asked for, and areas that lack values, are said', () => {
+it('values outside a requested range and gaps in areas are reported', () => {
   const layout = { yaxis: { range: [0, 50] }, meta: spec({ rangeY: '0,50' }) }
   expect(unseenIn({ data: [{ type: 'bar', x: ['a', 'b'], y: [9.5, 60] }], layout }).unseen).toEqual([
     '1 value above 50',
@@ -83,7 +83,7 @@ describe('texts of the data', () => {
   const shown = (data: Attributes[], layout: Attributes = {}) =>
     themed({ data, layout: { ...layout, meta: { theme: 'gridline' } } as Attributes }, view)
 
-  it('are no names of objects, no markup and no templates', () => {
+  it('texts of the data never act as object keys, markup or templates', () => {
     const { data } = shown(
       [{ type: 'bar', x: ['constructor', '<b>x</b>', '%{x}'], y: [1, 2, 3], name: '__proto__' }],
       {
@@ -95,7 +95,7 @@ describe('texts of the data', () => {
     expect(data[0].name).toBe('__proto__\u200b')
   })
 
-  it('of parts and of radars are as they are, and missing ones are (none)', () => {
+  it('labels of parts and radars are unchanged, and missing ones are (none)', () => {
     const [tree] = shown([
       { type: 'treemap', labels: ['<i>', '', 'b'], parents: ['', '<i>', '<i>'], values: [3, 1, 2] },
     ]).data
@@ -110,7 +110,7 @@ describe('texts of the data', () => {
   })
 })
 
-it('ticks are no more than an axis has room for, whatever it shows', () => {
+it('an axis never has more ticks than fit', () => {
   const data = [{ type: 'bar', x: ['O', 'U'], y: [1, 2] }]
   for (const layout of [
     { yaxis: { range: [0, 20000] } },
@@ -125,7 +125,7 @@ it('ticks are no more than an axis has room for, whatever it shows', () => {
   }
 })
 
-it('missing groups are (none), not those with the text null', async () => {
+it('missing groups are (none), distinct from the text null', async () => {
   const trace = {
     x: [1, 2, 1, 2],
     y: [10, 20, 1, 2],
@@ -148,7 +148,7 @@ it('missing groups are (none), not those with the text null', async () => {
   ])
 })
 
-it('frames hold all series, with the labels and trends of each', async () => {
+it('every frame contains all series, with their labels and trends', async () => {
   const transforms = [
     { type: 'groupby', groups: ['p', 'p', 'q', 'q'], animate: true },
     { type: 'trend', method: 'linear' },

@@ -1,4 +1,4 @@
-// Tools around the commands: the server for agents, the checks of doctor, files that are watched, errors with a next step.
+// gridline mcp, doctor and watch, and hints of errors.
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -21,7 +21,7 @@ const READING = ['find', 'read_rows', 'describe', 'chart', 'check', 'diff', 'api
 const WRITING = ['upload_draft', 'publish', 'share']
 
 describe('mcp', () => {
-  /** Sends requests to a server of its own, one after the other, and returns their results. */
+  /** Starts gridline mcp, sends requests in order, and returns their results. */
   async function session(args: string[], requests: [method: string, params: object][]) {
     const child = start(['mcp', ...args], { home, cwd })
     const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]()
@@ -50,7 +50,7 @@ describe('mcp', () => {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
   const json = (result: any, k = 0) => JSON.parse(result.result.content[k].text)
 
-  it('offers tools for tasks, those that write only with --allow-write; their list is short', async () => {
+  it('mcp offers a short list of task tools, and those that write only with --allow-write', async () => {
     const list = async (args: string[]) => (await session(args, [['tools/list', {}]]))[0].result
     const [reading, all] = [await list([]), await list(['--allow-write'])]
     const names = ({ tools }: { tools: { name: string }[] }) => tools.map(({ name }) => name)
@@ -59,7 +59,7 @@ describe('mcp', () => {
     expect(JSON.stringify(all).length).toBeLessThan(8 * 1024)
   })
 
-  it('finds, reads and describes files, and returns errors of the service as such', async () => {
+  it('mcp tools find, read and describe files, and return errors of the service', async () => {
     const [found, rows, described, missing, refused, unknown] = await session(
       [],
       [
@@ -82,7 +82,7 @@ describe('mcp', () => {
     expect(json(unknown).errors[0].message).toBe('folder_name: no such argument')
   })
 
-  it('checks and compares grids, and stores drafts and plots with --allow-write', async () => {
+  it('mcp tools check and compare grids, and store drafts and plots with --allow-write', async () => {
     const rules = { columns: { price: { maximum: 1 } } }
     const asked: [string, object][] = [
       call('check', { grid: 'sales', rules }),
@@ -107,7 +107,7 @@ describe('mcp', () => {
     expect((await run(['cat', 'sales'])).stdout).toBe('city,price\nOslo,1\nLima,2\n')
   })
 
-  it('sends requests of the API that agents may make, and no others', async () => {
+  it('the api tool sends only requests that agents may make', async () => {
     const requests: [string, object][] = [
       call('api', { path: '/v2/users/current' }),
       call('api', { path: '/v2/folders/home', query: { page_size: 1 } }),
@@ -130,7 +130,7 @@ describe('mcp', () => {
 })
 
 describe('doctor', () => {
-  it('checks what commands need; a server that does not answer is a failure with what to do', async () => {
+  it('doctor checks what commands need, and says what to do if a server does not answer', async () => {
     const local = await run(['doctor', '--no-chromium', '--json', 'check,status'])
     expect([local.code, JSON.parse(local.stdout).map(({ check }: { check: string }) => check)]).toEqual([
       0,
@@ -151,7 +151,7 @@ describe('doctor', () => {
 })
 
 describe('watch', () => {
-  it('appends new rows of a file that has grown, and replaces the grid otherwise', async () => {
+  it('watch appends new rows of a file that has grown, and otherwise replaces the grid', async () => {
     const file = join(cwd, 'live.csv')
     writeFileSync(file, 'n,t\n1,a\n')
     const child = start(['watch', 'live.csv'], { home, cwd })
@@ -172,7 +172,7 @@ describe('errors', () => {
   const failed = async (args: string[], env?: Record<string, string>) =>
     JSON.parse((await run([...args, '--json'], env)).stderr.trim().split('\n').at(-1)!).errors[0]
 
-  it('name the next command to run', async () => {
+  it('errors name the next command to run', async () => {
     expect(await failed(['show', 'sals'])).toMatchObject({
       code: 'not_found',
       next: 'gridline ls',
@@ -184,12 +184,12 @@ describe('errors', () => {
     expect((await failed(['delete', 'sales'])).next).toBe('gridline delete sales --json --yes')
   })
 
-  it('name the place in a data file', async () => {
+  it('errors name the line and column of a data file', async () => {
     writeFileSync(join(cwd, 'bad.csv'), 'a,b\n1,2\n3,4,5\n')
     expect(await failed(['upload', 'bad.csv'])).toMatchObject({ code: 'bad_data', line: 3, file: 'bad.csv' })
   })
 
-  it('suggest columns and paths', async () => {
+  it('errors suggest similar columns and paths', async () => {
     expect((await failed(['cat', 'sales', '--columns', 'prize'])).hint).toMatch(/Did you mean price\?/)
     expect((await failed(['column', 'get', 'sales', 'citi'])).hint).toMatch(/Did you mean city\?/)
   })

@@ -1,3 +1,4 @@
+// Parsing of global flags, and of the fields after --json.
 import { describe, expect, it } from 'vitest'
 import { joinJsonFields, moveGlobalFlagsLast } from '../../src/cli/run/argv.ts'
 
@@ -13,7 +14,7 @@ describe('global flags in front of the command', () => {
     ['--timeout 5 --local show x', 'show x --timeout 5 --local'],
     ['ls -q', 'ls -q'],
     ['--help', '--help'],
-  ])('%s → %s', (given, moved) => {
+  ])('%s is parsed as %s', (given, moved) => {
     expect(moveGlobalFlagsLast(words(given))).toEqual(words(moved))
   })
 })
@@ -30,7 +31,7 @@ describe('fields behind --json', () => {
     ['ls --json -q', 'ls --json -q'],
     ['ls --json', 'ls --json'],
     ['ls -- --json fid', 'ls -- --json fid'],
-  ])('%s → %s', (given, joined) => {
+  ])('%s is parsed as %s', (given, joined) => {
     expect(joinJsonFields(words(given), known)).toEqual(words(joined))
   })
 })

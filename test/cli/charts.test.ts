@@ -1,4 +1,4 @@
-// Charts from the command line: of grids, of figures, as images.
+// Charts from the command line: from grids and figures, and as images.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -9,13 +9,13 @@ import { completed } from '../../src/charts/normalize/auto.ts'
 import { columnNames } from '../../src/charts/spec/column-names.ts'
 import { type ChartType, chartTypes, hasTrait } from '../../src/charts/spec/types.ts'
 import { type Ended, gridline } from '../support/cli.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()
 afterAll(folder.remove)
 
-/** Every third case, or all in long runs: each starts a process. */
+/** Every third case, since each starts a process; all in long runs. */
 const some = <T>(cases: readonly T[]): T[] => cases.filter((_, k) => k % runs(3, 1) === 0)
 
 const file = (name: string, content: string): void => writeFileSync(join(folder.path, name), content)
@@ -42,7 +42,7 @@ describe('upload --plot', () => {
   const { run, json } = home('upload')
   const chart = ['--plot', 'line', '--x', 'date', '--y', 'price,cost', '--title', 'Sales']
 
-  it('makes a grid and a chart of its columns, and prints the link of the chart', async () => {
+  it('upload --plot creates a grid and its chart, and prints the link of the chart', async () => {
     const made = await json('upload', 'sales.csv', ...chart)
     expect([made.length, made[0].filetype, made[0].filename]).toEqual([1, 'plot', 'sales line'])
     const { cols } = await json('show', 'sales')
@@ -75,7 +75,7 @@ describe('upload --plot', () => {
     })
   })
 
-  it('the axis follows the type of its column, and dates that can be read in two ways are refused', async () => {
+  it('the axis follows the type of its column, and ambiguous dates are refused', async () => {
     file('kinds.csv', 'zip,ok,when,n\nA01,true,01/02/2024,1\n01234,false,03/04/2024,2\n')
     const axis = async (x: string) =>
       (await json('upload', 'kinds.csv', '--name', `by ${x}`, '--plot', 'bar', '--x', x, '--y', 'n'))[0]
@@ -98,7 +98,7 @@ describe('upload --plot', () => {
     )
   })
 
-  it('rows of several categories are series with --by, or one point with --aggregate', async () => {
+  it('rows of several categories become series with --by, or one point with --aggregate', async () => {
     file(
       'tidy.csv',
       'city,day,temp\nOslo,2024-01-01,1\nRome,2024-01-01,10\nOslo,2024-01-03,3\nOslo,2024-01-02,2\n',
@@ -122,12 +122,12 @@ describe('upload --plot', () => {
     expect([refused.code, refused.stderr]).toEqual([7, expect.stringContaining('--aggregate sum')])
     expect((await run(...bars, '--aggregate', 'mean')).code).toBe(0)
     expect(await inline('tidy bar')).toMatchObject([{ x: ['Oslo', 'Rome', 'Paris'], y: [2, 10, 5] }])
-    // A chart that exists keeps its groups.
+    // An existing chart keeps its groups.
     await run('upload', 'tidy.csv', '--on-conflict', 'replace', ...chart.slice(0, 6))
     expect((await inline('tidy line')).map(({ name }: { name: string }) => name)).toEqual(['Oslo', 'Rome'])
   })
 
-  it('chosen rows, periods, the largest series and small charts are part of the figure', async () => {
+  it('--where, --per, --top and --facet are stored in the figure', async () => {
     const rows = Array.from({ length: 60 }, (_, k) => `2024-0${1 + (k % 3)}-1${k % 10},shop ${k % 20},${k}`)
     file('shops.csv', `day,shop,revenue\n${rows.join('\n')}\n`)
     const of = async (...args: string[]) => {
@@ -212,7 +212,7 @@ describe('upload --plot', () => {
       [['heatmap', '--x', 'shop', '--color', 'revenue'], 'Add --aggregate sum'],
       [['bar', '--x', 'shop'], 'Add --aggregate sum'],
     ]),
-  )('%j is refused, and says why', async (args, message) => {
+  )('chart options %j are refused with the reason', async (args, message) => {
     file('refused.csv', 'day,shop,revenue\n2024-01-01,a,1\n2024-01-02,a,2\n2024-01-02,a,2\n')
     const y = args[0] === 'heatmap' ? 'day' : 'revenue'
     const { stderr, code } = await run(
@@ -228,7 +228,7 @@ describe('upload --plot', () => {
     expect([stderr, [2, 7].includes(code ?? 0)]).toEqual([expect.stringContaining(message), true])
   })
 
-  it('run again, it updates the same chart at the same link', async () => {
+  it('upload --plot with --on-conflict updates the same chart at the same link', async () => {
     const [before] = await json('plot', 'show', 'sales line')
     const [replaced] = await json('upload', 'sales.csv', ...chart, '--on-conflict', 'replace')
     const [appended] = await json(
@@ -249,7 +249,7 @@ describe('upload --plot', () => {
     expect((await run('upload', 'sales.csv', ...chart)).code).toBe(6)
   })
 
-  it('a column of text is refused with the reason, before and after an upload', async () => {
+  it('a text column as y is refused with the reason, before and after an upload', async () => {
     const { code, stderr } = await run('upload', 'decimal.csv', '--plot', 'bar', '--x', 'day', '--y', 'price')
     expect(code).toBe(2)
     expect(stderr).toContain('the column holds text values, not numbers (decimal commas, for example "1,5")')
@@ -258,7 +258,7 @@ describe('upload --plot', () => {
     )
   })
 
-  it('options of charts need --plot', async () => {
+  it('chart options of upload require --plot', async () => {
     const { code, stderr } = await run('upload', 'more.csv', '--y', 'price')
     expect([code, stderr]).toEqual([2, expect.stringContaining('--y can only be used with --plot')])
   })
@@ -282,7 +282,7 @@ describe('upload --plot of a chart that exists', () => {
     ] as const
   const figureOf = (name: string) => json('plot', 'data', name)
 
-  it('changes the data, and keeps the design', async () => {
+  it('upload --plot of an existing chart changes the data and keeps the design', async () => {
     file('sold.csv', 'date,city,price,cost\n2024-01-01,Oslo,10,4\n2024-01-02,Rome,14,5\n')
     const [made] = await json(...chart('line', 'price'))
     const figure = await figureOf('sold line')
@@ -305,7 +305,7 @@ describe('upload --plot of a chart that exists', () => {
     ])
   })
 
-  it('an option changes what it names, and only that', async () => {
+  it('an option of upload --plot changes only what it names', async () => {
     const before = await figureOf('sold line')
     const { spec } = before.layout.meta
     const [titled] = await json(...chart('line', 'price', '--title', 'Theirs'))
@@ -332,12 +332,12 @@ describe('upload --plot of a chart that exists', () => {
     expect(meta.spec.options).toEqual({ ...options, y: 'cost' })
   })
 
-  it('another type changes the one chart, at its link', async () => {
+  it('another type changes the existing chart, at its link', async () => {
     const [line] = await json('plot', 'show', 'sold line')
     const [bar] = await json(...chart('bar', 'cost'))
     expect([bar.fid, bar.filename, bar.action]).toEqual([line.fid, 'sold bar', 'replaced'])
     const { data, layout } = await figureOf('sold bar')
-    // What bars have no use for stays, for the way back; the color is that of bars.
+    // Attributes that bars ignore are kept for the way back; the color is that of bars.
     const [{ type, mode, line: before, marker }] = data
     expect([type, mode, before, marker]).toEqual(['bar', undefined, { dash: 'dot' }, { color: 'crimson' }])
     expect([data.length, layout.yaxis.type]).toEqual([2, 'log'])
@@ -349,7 +349,7 @@ describe('upload --plot of a chart that exists', () => {
 describe('plot create --grid', () => {
   const { run, json } = home('grid')
 
-  it('makes every type of chart', async () => {
+  it('plot create --grid creates every chart type', async () => {
     await run('upload', 'sales.csv')
     const types: [string, string[], object][] = [
       [
@@ -409,7 +409,7 @@ describe('plot create --grid', () => {
     expect(matrix.figure.layout.xaxis.ticktext).toEqual(['price', 'cost'])
   })
 
-  it('a misspelled column is named with the one that was meant', async () => {
+  it('a misspelled column is reported with a suggestion', async () => {
     const { code, stderr } = await run(
       'plot',
       'create',
@@ -429,7 +429,7 @@ describe('plot create --grid', () => {
 describe('plot create with figures', () => {
   const { run, json } = home('figures')
 
-  it('several figures give a report; a replaced plot keeps its id, its data grid and the uids', async () => {
+  it('plot create reports several figures; a replaced plot keeps its id, data grid and uids', async () => {
     const first = await json('plot', 'create', 'one.json', 'two.json')
     const grids = await Promise.all(first.map(({ grid_fid }: { grid_fid: string }) => json('show', grid_fid)))
     file('one.json', figure([7, 8, 9]))
@@ -453,7 +453,7 @@ describe('plot create with figures', () => {
     expect((await json('ls', '--all')).length).toBe(4)
   })
 
-  it('rename makes another plot; a grid of that name is never replaced', async () => {
+  it('--on-conflict rename creates another plot; a grid of that name is never replaced', async () => {
     expect((await json('plot', 'create', 'one.json', '--on-conflict', 'rename')).filename).toBe('one (1)')
     await run('upload', 'sales.csv')
     const { code, stderr } = await run(
@@ -468,7 +468,7 @@ describe('plot create with figures', () => {
     expect([code, stderr]).toEqual([6, expect.stringContaining('it is not a plot')])
   })
 
-  it('publishing a plot names the private grids whose data it shows', async () => {
+  it('publishing a plot lists the private grids whose data it shows', async () => {
     const { code, stderr } = await run('publish', 'two')
     expect([code, stderr]).toEqual([
       0,
@@ -476,12 +476,12 @@ describe('plot create with figures', () => {
     ])
   })
 
-  it('upload of a figure names plot create', async () => {
+  it('uploading a figure suggests plot create', async () => {
     const { code, stderr } = await run('upload', 'two.json', '--name', 'figure')
     expect([code, stderr]).toEqual([7, expect.stringContaining('gridline plot create')])
   })
 
-  it('image draws a plot, and a local figure without uploading it', async () => {
+  it('image draws plots, and local figures without uploading them', async () => {
     const count = (await json('ls', '--all')).length
     expect((await run('image', 'two.json', '-o', 'local.svg')).code).toBe(0)
     expect(readFileSync(join(folder.path, 'local.svg'), 'utf8')).toContain('<svg')
@@ -513,7 +513,7 @@ describe('plot create with pages', () => {
   file('none.html', '<html><script>Plotly.newPlot(gd, data, layout); alert(1)</script></html>')
   file('open.html', `<html>${'Plotly.newPlot("a", [['.repeat(20_000)}`)
 
-  it('the figure and the frames of a page written by plotly.py are read', async () => {
+  it('plot create reads figure and frames of a page written by plotly.py', async () => {
     const made = await json('plot', 'create', 'python.html')
     expect(made.filename).toBe('python')
     const { data, layout, frames } = await json('plot', 'data', 'python', '--inline')
@@ -521,14 +521,14 @@ describe('plot create with pages', () => {
     expect(frames[0]).toMatchObject({ name: 'f1', data: [{ y: [1] }] })
   })
 
-  it('the figure of a page written by htmlwidgets is read, without what describes its making', async () => {
+  it('plot create reads the figure of an htmlwidgets page, without its build metadata', async () => {
     await run('plot', 'create', 'r.html')
     const figure = await json('plot', 'data', 'r', '--inline')
     expect(Object.keys(figure).sort()).toEqual(['config', 'data', 'layout'])
     expect(figure.data[0].y).toEqual([5, 6])
   })
 
-  it('a page with several charts makes several plots; a page without is refused', async () => {
+  it('a page with several charts creates several plots; a page without a chart is refused', async () => {
     const made = await json('plot', 'create', 'both.html')
     expect(made.map(({ filename }: { filename: string }) => filename)).toEqual(['both 1', 'both 2'])
     file(
@@ -561,7 +561,7 @@ describe('plot create with pages', () => {
     expect((await run('upload', 'sales.2023.csv', 'sales.2024.csv', '--on-conflict', 'replace')).code).toBe(0)
   })
 
-  it('a data file of this machine is previewed and drawn without uploading it', async () => {
+  it('preview and image read a local data file without uploading it', async () => {
     file('here.csv', 'a,b\n1,2\n2,4\n')
     expect((await run('preview', 'here.csv')).stdout).toContain('here: 2 rows, 2 columns')
     expect((await run('show', 'here')).code).toBe(3)
@@ -571,7 +571,7 @@ describe('plot create with pages', () => {
     expect((await run('image', 'nowhere.json')).stderr).toContain('and no such file on this machine')
   })
 
-  it('figures of Kaleido and of another server are read; references that lead nowhere give way to data', async () => {
+  it('figures of Kaleido and of other servers are read; unknown references are replaced by data', async () => {
     file('kaleido.json', '{"data":{"data":[{"type":"bar","y":[1]}],"layout":{}},"format":"png"}')
     expect((await run('plot', 'create', 'kaleido.json')).code).toBe(0)
     file('old.json', '{"data":[{"type":"bar","y":[1,2],"ysrc":"someone:12:abc123"}]}')
@@ -591,7 +591,7 @@ describe('a chart whose column is gone', () => {
   const { run } = home('lost')
   const replace = ['upload', 'stock.csv', '--on-conflict', 'replace', '--yes']
 
-  it('is empty and says so; image fails without a file; the column brings it back', async () => {
+  it('a chart without its column is empty and says so; adding the column again restores it', async () => {
     file('stock.csv', 'name,qty\na,10\nb,20\n')
     await run('upload', 'stock.csv')
     await run('plot', 'create', '--grid', 'stock', '--type', 'bar', '--x', 'name', '--y', 'qty')
@@ -614,7 +614,7 @@ describe('a chart whose column is gone', () => {
   })
 })
 
-it('values that a type cannot show are refused, or named', async () => {
+it('values that a chart type cannot show are refused or reported', async () => {
   const { run: go } = home('signs')
   file('signs.csv', 'k,v\na,5\nb,-3\nc,0\n')
   for (const [type, ...more] of [['pie'], ['treemap'], ['funnel']]) {
@@ -631,7 +631,7 @@ it('values that a type cannot show are refused, or named', async () => {
   ])
 })
 
-it('charts that would mislead are refused, with what to do', async () => {
+it('misleading charts are refused with an alternative', async () => {
   const { run: go } = home('misleading')
   file('both.csv', 'k,g,v,w\na,p,5,1\nb,p,-3,2\na,q,1,1\nb,q,2,1\n')
   await go('upload', 'both.csv')
@@ -648,7 +648,7 @@ it('charts that would mislead are refused, with what to do', async () => {
   expect((await go(...base, '--type', 'bar', '--y', 'v', '--by', 'g', '--stack', 'normal')).code).toBe(0)
 })
 
-it('a pie has the largest of many labels, with rows without one, and a stacked area says where values lack', async () => {
+it('a pie keeps the largest labels and rows without one; a stacked area reports missing values', async () => {
   const { run: go } = home('many')
   const rows = Array.from({ length: 1500 }, (_, k) => `l${k},${k}`)
   file('many.csv', `k,v\n${rows.join('\n')}\n,9000\n`)
@@ -662,7 +662,7 @@ it('a pie has the largest of many labels, with rows without one, and a stacked a
   )
 })
 
-it('a map names the places that it does not know, also of a JSON file, and draws the others', async () => {
+it('a map reports unknown places, also of a JSON file, and draws the others', async () => {
   const { run: go } = home('places')
   const made = async (name: string, places: string[]) => {
     file(name, JSON.stringify(places.map((place, k) => ({ place, n: k }))))
@@ -682,7 +682,7 @@ it('a map names the places that it does not know, also of a JSON file, and draws
   })
 })
 
-it('a histogram is of the values of a line, which it becomes again', async () => {
+it('a line turned into a histogram and back keeps its columns', async () => {
   const { run: go, json: of } = home('histogram')
   await go('upload', 'sales.csv', '--plot', 'line', '--x', 'date', '--y', 'price,cost')
   const optionsAs = async (type: string) => {
@@ -698,7 +698,7 @@ describe('plot set', () => {
   const figureOf = (): Promise<{ data: Record<string, unknown>[]; layout: Record<string, unknown> }> =>
     json('plot', 'data', 'sales line')
 
-  it('changes what is named, and nothing else', async () => {
+  it('plot set changes only what is named', async () => {
     await run('upload', 'sales.csv', '--plot', 'line', '--x', 'date', '--y', 'price,cost', '--title', 'Sales')
     const before = await figureOf()
     const set = async (...args: string[]) => (await json('plot', 'set', 'sales line', ...args)).action
@@ -739,7 +739,7 @@ describe('plot set', () => {
     expect((await figureOf()).data[1]).toMatchObject({ line: { color: '#d62728' } })
   })
 
-  it('units stand before or behind numbers, on axes and scales of colors', async () => {
+  it('units are placed before or after numbers, on axes and color scales', async () => {
     const unitOf = async (unit: string) => {
       await run('plot', 'set', 'sales line', '--unit', unit)
       const { layout } = await figureOf()
@@ -754,7 +754,7 @@ describe('plot set', () => {
     await run('plot', 'set', 'sales line', '--unset', 'layout.yaxis.ticksuffix')
   })
 
-  it('axes are set by options, and say what is computed', async () => {
+  it('plot set sets axes, and axis titles name the computation', async () => {
     const { layout } = await figureOf()
     expect(layout.yaxis).toMatchObject({ title: { text: 'EUR' } })
     const axes = ['--log-y', '--range-y', '1,100', '--format-y', ',.1f', '--unit', '€']
@@ -789,7 +789,7 @@ describe('plot set', () => {
     expect(await axisOf()).toBe('mean price')
   })
 
-  it('what is set stays when the data is replaced, whatever options the upload names', async () => {
+  it('changes by plot set survive a replacement of the data', async () => {
     const rows = ['2024-01-01,a,1', '2024-01-01,b,2', '2024-01-02,a,3', '2024-01-02,b,4']
     file('night.csv', `day,shop,n\n${rows.join('\n')}\n`)
     const chart = ['--plot', 'line', '--x', 'day', '--y', 'n', '--by', 'shop', '--on-conflict', 'replace']
@@ -822,7 +822,7 @@ describe('plot set', () => {
     await run('upload', 'night.csv', ...chart.filter((word) => word !== '--by' && word !== 'shop'))
     expect(await json('plot', 'data', 'night line')).toEqual(before)
     const options = await run('plot', 'options', 'night line')
-    // The color of a series is no option of create.
+    // plot create has no option for the color of a series.
     expect(options.stderr).toContain('attributes that no option of plot create sets')
     expect(options.stdout).toBe(
       "gridline plot create --grid night --type line --x day --y n --by shop --aggregate mean --per month --top 3 --where 'n > 0'\n",
@@ -831,7 +831,7 @@ describe('plot set', () => {
     expect((await json('plot', 'data', 'night line')).data[0].transforms).toBeUndefined()
   })
 
-  it('the options of a chart make it again', async () => {
+  it('plot options prints a command that creates the same chart', async () => {
     const chart = [
       '--x',
       'city',
@@ -874,7 +874,7 @@ describe('plot set', () => {
       [['--log-x'], '--log-x needs a column of numbers'],
       [[], 'nothing to change'],
     ]),
-  )('%j is refused, and says why', async (args, message) => {
+  )('chart options %j are refused with the reason', async (args, message) => {
     const { code, stderr } = await run('plot', 'set', 'sales line', ...args)
     expect([code === 2 || code === 7, stderr]).toEqual([true, expect.stringContaining(message)])
   })
@@ -900,7 +900,7 @@ let figure = JSON.parse(text); ${code}; fs.writeFileSync(file, text === '' ? JSO
   const shown = async () =>
     JSON.parse((await gridline(['plot', 'data', 'shown'], { home: join(folder.path, 'home') })).stdout)
 
-  it('saves what is changed and shows the difference; nothing changed is not saved', async () => {
+  it('plot edit saves changes and shows the difference; an unchanged figure is not saved', async () => {
     writeFileSync(
       join(folder.path, 'shown.json'),
       '{"data": [{"y": [1, 2]}], "layout": {"title": {"text": "a"}}}',
@@ -929,7 +929,7 @@ let figure = JSON.parse(text); ${code}; fs.writeFileSync(file, text === '' ? JSO
     ["text = ''; figure.layout.titel = 'x'", 2, 'Did you mean title?'],
     ["text = ''; figure.data[0].opacity = 'much'", 2, 'is not a number'],
     ['process.exit(1)', 1, 'the editor ended with exit code 1'],
-  ])('%s: nothing is saved, and the text is kept', async (code, exit, message) => {
+  ])('plot edit with %s saves nothing and keeps the text', async (code, exit, message) => {
     const before = await shown()
     const done = await edit(code)
     expect([done.code, done.stderr]).toEqual([exit, expect.stringContaining(message)])
@@ -958,7 +958,7 @@ describe('a chart without --type, --x or --y', () => {
     [{ a: number, b: number }, {}, '--type scatter --x a --y b'],
     [{ a: number }, {}, '--type histogram --x a'],
     [{ answer: text }, { answer: 2 }, '--type bar --x answer --aggregate count'],
-  ])('%j, with as many different values as %j: %s', async (types, distinct, said) => {
+  ])('columns %j with %j distinct values become %s', async (types, distinct, said) => {
     const grid = { fid: 'me:1', filename: 'g', cols: cols(types) }
     const of = async (name: string) => ({
       rows: 27,
@@ -967,7 +967,7 @@ describe('a chart without --type, --x or --y', () => {
     expect((await completed(grid, 'auto', {}, of)).chosen).toBe(said)
   })
 
-  it('numbers along x and labels along y are bars from left to right', async () => {
+  it('numbers on x and labels on y create horizontal bars', async () => {
     const grid = { fid: 'me:1', filename: 'g', cols: cols({ city: text, people: number, day: date }) }
     const chosen = async (type: ChartType | 'auto', options: object) =>
       (
@@ -986,7 +986,7 @@ describe('a chart without --type, --x or --y', () => {
     expect(await chosen('scatter', { x: 'people', y: 'city' })).toEqual({ x: 'people', y: 'city' })
   })
 
-  it('columns are named by ranges and patterns', () => {
+  it('--y accepts ranges and patterns of columns', () => {
     const known = ['city', '2019', '2020', '2021', 'temp_min', 'temp_max', 'a-b']
     expect(columnNames('2019-2021', known)).toEqual(['2019', '2020', '2021'])
     expect(columnNames('temp_*,a-b', known)).toEqual(['temp_min', 'temp_max', 'a-b'])
@@ -995,7 +995,7 @@ describe('a chart without --type, --x or --y', () => {
     expect(columnNames('2021-2019,x*', known)).toEqual(['2021-2019', 'x*'])
   })
 
-  it('columns that would be flat beside the first one are not drawn with it', async () => {
+  it('columns that would look flat beside the first one are not drawn', async () => {
     const largest: Record<string, number> = { revenue: 33_000, orders: 6, cost: 21_000 }
     const cols = ['day', ...Object.keys(largest)].map((name) => ({
       name,
@@ -1012,7 +1012,7 @@ describe('a chart without --type, --x or --y', () => {
     ['candlestick', {}, '--x day --y Open,High,Low,Close'],
     ['line', { y: 'people' }, '--x day'],
     ['box', {}, '--y people'],
-  ] as const)('%s %j: what is given stays, and the rest is chosen', async (type, options, said) => {
+  ] as const)('with %s %j given, the other options are chosen', async (type, options, said) => {
     const types = {
       city: text,
       people: number,
@@ -1051,7 +1051,7 @@ describe('what a command changes in a chart that exists', () => {
     )
   const merged = async (current: Figure, next: Figure): Promise<Figure> =>
     JSON.parse(JSON.stringify(await reworked(current, grid, next, {})))
-  /** Options that some types cannot be without. */
+  /** Options that some types require. */
   const more: Partial<Record<ChartType, object>> = {
     contour: { color: 'cost' },
     scatter3d: { z: 'cost' },
@@ -1078,7 +1078,7 @@ describe('what a command changes in a chart that exists', () => {
   ])
   const types = chartTypes.filter((type) => type !== 'heatmap')
 
-  it.each(types)('nothing, when a %s is made again', async (type) => {
+  it.each(types)('creating a %s again changes nothing', async (type) => {
     for (const y of single.has(type) ? ['price'] : ['price', 'price,cost']) {
       const figure = await made(type, y)
       expect(await merged(figure, figure)).toEqual(figure)
@@ -1088,7 +1088,7 @@ describe('what a command changes in a chart that exists', () => {
     }
   })
 
-  it('every type becomes every other one, with its columns, and stays so', async () => {
+  it('every chart type can become every other one with the same columns', async () => {
     for (const from of types)
       for (const to of types)
         for (const [before, after] of [
@@ -1108,7 +1108,7 @@ describe('what a command changes in a chart that exists', () => {
         }
   })
 
-  it('traces that were added by hand stay, also those of the same grid', async () => {
+  it('traces added by hand are kept, also those of the same grid', async () => {
     const wanted = await made('line')
     const trend = { name: 'trend', xsrc: 'me:1:d1', ysrc: 'me:1:c1', line: { dash: 'dot' } }
     const points = { name: 'seen', type: 'scatter', mode: 'markers', xsrc: 'me:1:d1', ysrc: 'me:1:p1' }
@@ -1119,7 +1119,7 @@ describe('what a command changes in a chart that exists', () => {
       expect(await merged({ data, layout: wanted.layout }, wanted)).toEqual({ data, layout: wanted.layout })
   })
 
-  it('bars of earlier charts that are from left to right stay so', async () => {
+  it('horizontal bars of earlier charts stay horizontal', async () => {
     const wanted = await made('bar')
     const { xsrc, ysrc, ...rest } = wanted.data[0]
     const layout = { xaxis: wanted.layout.yaxis, yaxis: wanted.layout.xaxis, title: wanted.layout.title }
@@ -1135,7 +1135,7 @@ describe('what a command changes in a chart that exists', () => {
     expect(next.layout).toMatchObject({ meta: { horizontal: true }, yaxis: { title: { text: 'cost' } } })
   })
 
-  it('a heatmap of columns has their names, and takes its axes away', async () => {
+  it('a heatmap of columns shows their names, and removes its axes when the type changes', async () => {
     const heatmap = await made('heatmap', 'price,cost')
     const other = await made('heatmap', 'cost,price')
     expect(await merged(heatmap, other)).toEqual(other)
@@ -1144,12 +1144,12 @@ describe('what a command changes in a chart that exists', () => {
     expect(line.layout).toMatchObject({ xaxis, yaxis })
   })
 
-  it('bars beside each other follow from their type', async () => {
+  it('grouped bars follow from the chart type', async () => {
     const { layout } = await merged(await made('histogram'), await made('bar', 'price,cost'))
     expect(layout.barmode).toBe('group')
   })
 
-  it('the columns of a marker change what comes with them', async () => {
+  it('a new marker column replaces color and color bar title', async () => {
     const of = async (options: object) =>
       JSON.parse(
         JSON.stringify(await chartOf(undefined, grid, 'scatter', { x: 'day', y: 'price', ...options })),
@@ -1165,7 +1165,7 @@ describe('what a command changes in a chart that exists', () => {
     })
   })
 
-  it('values in the figure are replaced by the column, and other traces stay', async () => {
+  it('values in the figure are replaced by the column, and other traces are kept', async () => {
     const wanted = await made('line')
     const figure = {
       data: [

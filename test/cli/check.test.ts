@@ -1,3 +1,4 @@
+// gridline check, and checks of uploads and appends.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -21,7 +22,7 @@ file('rules.yml', RULES)
 file('good.csv', 'id,mail,price\n1,a@b,5\n2,c@d,6\n')
 file('bad.csv', 'id,mail,price\n1,a@b,5\n\n1,nobody,-6\n')
 
-it('prints each failed rule with lines and values, and exits with 7', async () => {
+it('check prints every failed rule with lines and values, and exits with 7', async () => {
   expect(await run(['check', 'good.csv', '--checks', 'rules.yml'])).toMatchObject({
     code: 0,
     stdout: '✓ good.csv: 2 rows, 8 rules: 8 passed\n',
@@ -39,7 +40,7 @@ it('prints each failed rule with lines and values, and exits with 7', async () =
   })
 })
 
-it('several files are checked, also if one cannot be read', async () => {
+it('check continues with other files if one cannot be read', async () => {
   const { code, stdout } = await run([
     'check',
     'good.csv',
@@ -52,7 +53,7 @@ it('several files are checked, also if one cannot be read', async () => {
   expect([code, stdout]).toEqual([7, '[true,false]\n'])
 })
 
-it('writes JUnit XML, in which nothing is markup', async () => {
+it('check writes JUnit XML with all values escaped', async () => {
   file('hostile.csv', 'id,mail,price\n1,"<a>&]]>\u0001",5\n')
   const { code } = await run([
     'check',
@@ -71,7 +72,7 @@ it('writes JUnit XML, in which nothing is markup', async () => {
   expect(xml).not.toContain('\u0001')
 })
 
-it('marks lines for GitHub Actions and GitLab CI', async () => {
+it('check annotates lines for GitHub Actions and GitLab CI', async () => {
   const summary = join(cwd, 'summary.md')
   const { stderr } = await run(['check', 'bad.csv', '--checks', 'rules.yml'], {
     GITHUB_ACTIONS: 'true',
@@ -86,7 +87,7 @@ it('marks lines for GitHub Actions and GitLab CI', async () => {
   expect(JSON.parse(readFileSync(join(cwd, 'gl-code-quality-report.json'), 'utf8'))).toHaveLength(3)
 })
 
-it('--init writes rules that the data passes, and does not overwrite a file', async () => {
+it('check --init writes rules that the data passes, and does not overwrite a file', async () => {
   file(
     'sales.csv',
     `id,city,price,day\n${Array.from({ length: 40 }, (_, k) => `${k},${k % 2 ? 'Oslo' : 'no'},${k}.5,2024-01-01\n`).join('')}`,
@@ -133,13 +134,13 @@ it.each([
     /odd\.yml/,
   ],
   ['', 7, /odd\.yml/],
-])('a checks file that makes no sense is refused with the place: %j', async (text, code, said) => {
+])('an invalid checks file is refused with the place: %j', async (text, code, said) => {
   file('odd.yml', text)
   const done = await run(['check', 'good.csv', '--checks', 'odd.yml'])
   expect([done.code, done.stderr]).toEqual([code, expect.stringMatching(said)])
 })
 
-it('without a checks file, the message says how to write one', async () => {
+it('without a checks file, the error says how to write one', async () => {
   const { code, stderr } = await gridline(['check', '../good.csv'], {
     home: join(cwd, '.home'),
     cwd: join(cwd, '.home'),

@@ -1,4 +1,4 @@
-// The code that V8 compiled, kept for the next run of the command line.
+// The cache of compiled V8 code.
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -21,7 +21,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 let place: { path: string; remove: () => void }
 let cache: string
 
-/** An installation of its own, without a cache. */
+/** A separate installation without a cache. */
 beforeEach(() => {
   place = temporaryFolder()
   for (const name of ['bin', 'package.json', 'dist/gridline.cjs', 'dist/rows.wasm'])
@@ -46,7 +46,7 @@ function run(args: string[], env: Record<string, string> = {}): string {
   return stdout
 }
 
-/** The cache of a command in a folder, and the subcommands that it has code of. */
+/** Lists the cache files of a folder, and the subcommands that they cover. */
 function cached(command: string, folder = cache): { file: string; commands: string } {
   const names = readdirSync(folder).filter((name) => name.endsWith(`-${command}.bin`))
   expect(names).toHaveLength(1)
@@ -55,7 +55,7 @@ function cached(command: string, folder = cache): { file: string; commands: stri
   return { file, commands: bytes.toString('utf8', bytes.lastIndexOf('\n') + 1).replace(/^\w+,/, '') }
 }
 
-it('is written by the first run of a command, for its owner alone, and used by the next', () => {
+it('the first run of a command writes the cache, readable by its owner only, and the next run uses it', () => {
   const csv = join(place.path, 'a.csv')
   writeFileSync(csv, 'a,b\n1,x\n')
   run(['upload', csv])
@@ -72,7 +72,7 @@ it('is written by the first run of a command, for its owner alone, and used by t
   expect(cached('config').commands).toBe('config list,config get')
 })
 
-it('is written again if V8 does not accept it, whatever is in it', () => {
+it('a cache that V8 rejects is written again, whatever it contains', () => {
   const expected = run(['config', 'list'])
   const { file } = cached('config')
   const whole = readFileSync(file)
@@ -85,14 +85,14 @@ it('is written again if V8 does not accept it, whatever is in it', () => {
   }
 })
 
-it('is in the folder of the user if the build has no place for it', () => {
+it('the cache goes to the folder of the user if dist is read-only', () => {
   writeFileSync(cache, 'a file')
   run(['ls'])
   const { commands } = cached('ls', join(place.path, 'home', 'code-cache'))
   expect(commands).toBe('ls')
 })
 
-it('is not used from a folder that others can write to', () => {
+it('a cache in a folder that others can write to is not used', () => {
   run(['ls'])
   const { file } = cached('ls')
   writeFileSync(file, 'of somebody else')
@@ -101,12 +101,12 @@ it('is not used from a folder that others can write to', () => {
   expect(readFileSync(file, 'utf8')).toBe('of somebody else')
 })
 
-it('is not used with flags of Node, which change what V8 accepts', () => {
+it('the cache is not used with Node flags, which change what V8 accepts', () => {
   run(['ls'], { NODE_OPTIONS: '--max-old-space-size=512' })
   expect(existsSync(cache)).toBe(false)
 })
 
-it('of versions that are not run any more is removed after a month', () => {
+it('the cache of unused versions is removed after a month', () => {
   mkdirSync(cache, { mode: 0o700 })
   const old = join(cache, 'gridline-v18.0.0-x64-0.bin')
   writeFileSync(old, '')

@@ -1,3 +1,4 @@
+// Commands as processes: upload, bad input, settings, usage errors.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -8,7 +9,7 @@ import { temporaryFolder } from '../support/service.ts'
 const folder = temporaryFolder()
 afterAll(folder.remove)
 
-/** A home of its own, with the embedded service's database in it. */
+/** A separate home with the embedded service's database. */
 function home(name: string) {
   const path = join(folder.path, name)
   mkdirSync(path, { recursive: true })
@@ -26,7 +27,7 @@ const me = /^[\w.-]+$/
 describe('the quick start', () => {
   const { file, run } = home('first')
 
-  it('prints the documented output of upload, ls, cat, append and show', async () => {
+  it('upload, ls, cat, append and show print the documented output', async () => {
     file('sales.csv', 'city,price\nOslo,1.50\nLima,2\n')
     const up = await run(['upload', 'sales.csv'])
     const user = up.stdout.split(':')[0]
@@ -92,7 +93,7 @@ describe('the quick start', () => {
 describe('upload', () => {
   const { file, run } = home('upload')
 
-  it('several files give an array; exits with 8 if only some succeed', async () => {
+  it('upload of several files prints an array, and exits with 8 if only some succeed', async () => {
     file('a.csv', 'x,y\n1,2\n')
     file('b.tsv', 'x\ty\n1\tq,r\n')
     file('c.csv.gz', gzipSync('x,y\n1,2\n3,4\n'))
@@ -119,7 +120,7 @@ describe('upload', () => {
     expect((await run(['ls', 'In/2024', '-q'])).stdout.split('\n')).toHaveLength(4)
   })
 
-  it('--on-conflict: fails by default, replace keeps fid and link, rename, append', async () => {
+  it('--on-conflict fails by default; replace keeps fid and link; rename and append work', async () => {
     file('t.csv', 'a,b\n1,2\n')
     const [first] = JSON.parse((await run(['upload', 't.csv', '--json'])).stdout)
     const clash = await run(['upload', 't.csv'])
@@ -144,7 +145,7 @@ describe('upload', () => {
     ])
   })
 
-  it('standard input needs a name', async () => {
+  it('upload from standard input requires a name', async () => {
     expect((await run(['upload', '-'], 'a,b\n1,2\n')).code).toBe(2)
     expect(
       (
@@ -181,7 +182,7 @@ describe('upload', () => {
       /^warning: dry.csv: delimiter detected: ;\n/,
     )
     expect((await run(['lookup', 'dry'])).code).toBe(3)
-    // What the upload would be refused with, the dry run is refused with.
+    // The dry run fails with the error of the upload.
     const refused = async (...more: string[]) => {
       const real = await run(['upload', ...more])
       const dry = await run(['upload', ...more, '--dry-run'])
@@ -207,7 +208,7 @@ describe('upload', () => {
     expect((await run(['upload', 'less.csv', ...replace, '--yes'])).code).toBe(0)
   })
 
-  it('append reads a file as upload does, and --strict stores nothing of a file with warnings', async () => {
+  it('append reads files like upload, and --strict stores nothing of a file with warnings', async () => {
     file('de.csv', 'id;day;amount\n007;13.01.2024;1.234,50\n008;14.01.2024;5,50\n')
     const german = ['--locale', 'de', '--delimiter', ';']
     expect((await run(['upload', 'de.csv', '--name', 'german', ...german])).code).toBe(0)
@@ -330,7 +331,7 @@ describe('bad input gives a one-line error and the right exit code, and loses no
       expect(ended.stderr).toMatch(message)
       expect(ended.stderr.trim().split('\n')).toHaveLength(1)
     })
-    it(`${name}, with --json: stdout empty, one JSON error`, async () => {
+    it(`${name} prints one JSON error with --json, and nothing on stdout`, async () => {
       const ended = await run(
         [...args, ...(args.some((arg) => arg.startsWith('--json')) ? [] : ['--json'])],
         stdin,
@@ -345,7 +346,7 @@ describe('bad input gives a one-line error and the right exit code, and loses no
     })
   }
 
-  it('checks --json fields and --jq before anything is done', async () => {
+  it('--json fields and --jq are checked before anything is done', async () => {
     for (const args of [
       ['--json', 'fid,nothing'],
       ['--jq', '.bad['],
@@ -362,7 +363,7 @@ describe('bad input gives a one-line error and the right exit code, and loses no
     expect([code, stderr]).toEqual([2, expect.stringContaining('no server')])
   })
 
-  it('reports an unknown field and an invalid jq expression', async () => {
+  it('an unknown field and an invalid jq expression are reported', async () => {
     for (const [flag, message] of [
       ['--json=nothing', 'no field named nothing'],
       ['--jq=.[', '--jq: error: syntax error, unexpected end of file'],
@@ -372,7 +373,7 @@ describe('bad input gives a one-line error and the right exit code, and loses no
     }
   })
 
-  it('refuses a line of 100 MB', async () => {
+  it('a line of 100 MB is refused', async () => {
     file('long.csv', Buffer.concat([Buffer.from('a,b\n1,'), Buffer.alloc(100 << 20, 'x')]))
     const ended = await run(['upload', 'long.csv'])
     expect([ended.code, ended.stderr]).toEqual([
@@ -383,7 +384,7 @@ describe('bad input gives a one-line error and the right exit code, and loses no
     ])
   })
 
-  it('all earlier data is still there', async () => {
+  it('bad input never changes existing data', async () => {
     expect((await run(['ls', '--all', '-q'])).stdout.trim().split('\n')).toHaveLength(1)
     expect((await run(['cat', 'target'])).stdout).toBe('a,b\n1,x\n')
   })
@@ -429,7 +430,7 @@ describe('settings', () => {
     expect(stderr).toMatch(/^Usage: gridline plot .*create/s)
   })
 
-  it.each(['folder', 'fold'])('ls --type %s lists folders only', async (type) => {
+  it.each(['folder', 'fold'])('ls --type %s lists only folders', async (type) => {
     await run(['mkdir', 'Reports'])
     const { stdout } = await run(['ls', '--type', type, '--json', 'filename'])
     expect(JSON.parse(stdout)).toEqual([{ filename: 'Reports' }])
@@ -454,7 +455,7 @@ describe('settings', () => {
     expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 
-  it('api makes raw calls', async () => {
+  it('api sends raw requests', async () => {
     expect(
       JSON.parse((await run(['api', 'POST', '/v2/folders', '-f', 'path=Raw/1'])).stdout).file.filename,
     ).toBe('1')

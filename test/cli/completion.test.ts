@@ -1,4 +1,4 @@
-// What shells complete: asked as they ask, and in the shells themselves.
+// Completion: called like a shell does, and in real shells.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ beforeAll(async () => {
   me = stdout.split(':')[0]
   await run(['upload', 'sales.csv'])
   await run(['team', 'create', 'crew', me])
-  // Names of others, which must not become commands, options or several words.
+  // Hostile names, which must not become commands, options or several words.
   for (const [folder, name] of [
     ['Evil', 'x`touch pwned`'],
     ['Worse', '$(touch pwned)'],
@@ -75,7 +75,7 @@ describe('completed values', () => {
     expect((await asked(...words)).sort()).toEqual(found)
   })
 
-  it('the last answer is kept when the server fails, and a damaged cache is replaced', async () => {
+  it('completion uses cached names when the server fails, and replaces a damaged cache', async () => {
     const file = join(home, 'completion.json')
     expect(await asked('cat', 'sal')).toEqual(['sales'])
     const kept = JSON.parse(readFileSync(file, 'utf8'))
@@ -92,17 +92,17 @@ describe('completed values', () => {
     }
   })
 
-  it('ids, once a user and a colon are there', async () => {
+  it('completion offers ids after a user and a colon', async () => {
     expect(await asked('cat', `${me}:`)).toContain(`${me}:0`)
   })
 
-  it('a server that does not answer costs no more than 300 ms, and prints nothing', async () => {
+  it('completion waits at most 300 ms for a server, and prints nothing then', async () => {
     const env = { GRIDLINE_URL: 'http://10.255.255.1:9', GRIDLINE_USER: 'a', GRIDLINE_API_KEY: 'b' }
     const { code, stdout, stderr } = await run(['__complete', 'cat', ''], env)
     expect([code, stdout, stderr]).toEqual([0, '', ''])
   })
 
-  it('a server that is slow is asked in the background, for the next Tab', async () => {
+  it('completion queries a slow server in the background, for the next Tab', async () => {
     let asked = 0
     const server = createServer((_, response) => {
       // The first request is never answered.
@@ -130,13 +130,13 @@ describe('completed values', () => {
 describe.each(['bash', 'zsh', 'fish'])('in %s', (shell) => {
   const isInstalled = spawnSync(shell, ['-c', 'true']).status === 0
 
-  /** What a shell runs when these lines are typed on a terminal, with Tab: the arguments of each command. */
+  /** Types lines with Tab into a shell, and returns the arguments of each command that it runs. */
   async function typed(lines: readonly string[]): Promise<string[]> {
     const place = join(cwd, shell)
     const bin = join(place, 'bin')
     const log = join(place, 'log')
     mkdirSync(bin, { recursive: true })
-    // Completion asks the program; a command that is run is only written down.
+    // Completion calls the program; other commands are only recorded.
     writeFileSync(
       join(bin, 'gridline'),
       `#!/bin/sh
@@ -153,7 +153,7 @@ echo RAN
       ZDOTDIR: place,
       XDG_CONFIG_HOME: '',
       XDG_DATA_HOME: '',
-      // Whatever else this machine does.
+      // Generous, for a busy machine.
       GRIDLINE_TIMEOUT_MS: '30000',
     }
     const { stderr } = await gridline(['completion', 'install', shell], { home, cwd, env })
@@ -172,7 +172,7 @@ echo RAN
       home,
       cwd,
       env,
-      // Each line once the one before it has run.
+      // Types each line after the previous one has run.
       typed: [...lines, 'exit'].map((line, k) => ({
         after: new RegExp(`READY ${'[^]*RAN'.repeat(k)}`),
         text: `${line}\r`,
@@ -231,7 +231,7 @@ describe('completed words', () => {
   const asked = async (...words: string[]) =>
     (await run(['__complete', ...words])).stdout.split('\n').filter((line) => line !== '')
 
-  it('commands and options come with their summaries; options only after a dash', async () => {
+  it('completion offers commands and options with summaries, and options only after a dash', async () => {
     expect(await asked('desc')).toEqual(['describe\tShow statistics of the columns of a grid'])
     expect(await asked('team', 'cr')).toEqual([expect.stringMatching(/^create\t/)])
     expect(await asked('cat', '--ta')).toEqual([expect.stringMatching(/^--tail\t/)])
@@ -267,11 +267,11 @@ describe('completed words', () => {
     ["gridline cat 'it''s' \"a\\\"b\"", ['gridline', 'cat', 'its', 'a"b']],
     ['gridline cat My\\ Re "" ', ['gridline', 'cat', 'My Re', '', '']],
     ['', ['']],
-  ])('a line is split as a shell does: %j', (line, words) => {
+  ])('completion splits a line like a shell: %j', (line, words) => {
     expect(splitLine(line)).toEqual(words)
   })
 
-  it('bash replaces what follows the last colon', async () => {
+  it('in bash, completion replaces the text after the last colon', async () => {
     const words = async (line: string, last: string) =>
       (await run(['__complete-line', line, last])).stdout.trimEnd()
     expect(await words(`gridline cat ${me}:0`, '0')).toBe('0')
@@ -285,7 +285,7 @@ it.each([
   ['bash', '.local/share/bash-completion/completions/gridline'],
   ['zsh', '.zfunc/_gridline'],
   ['fish', '.config/fish/completions/gridline.fish'],
-])('completion install writes the script of %s where the shell looks for it', async (shell, file) => {
+])('completion install writes the script for %s to the folder of the shell', async (shell, file) => {
   const { code, stderr } = await run(['completion', 'install'], {
     SHELL: `/usr/bin/${shell}`,
     HOME: cwd,

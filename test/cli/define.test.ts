@@ -1,9 +1,9 @@
-// Options of commands are typed by their declaration.
+// Types of options follow from their declaration.
 import { expect, it } from 'vitest'
 import { defineCommand } from '../../src/cli/core/define.ts'
 import { other } from '../../src/cli/core/prints.ts'
 
-it('an option that is not declared does not compile', () => {
+it('an undeclared option does not compile', () => {
   const without = defineCommand({
     prints: other('nothing'),
     // @ts-expect-error: the command has no options.

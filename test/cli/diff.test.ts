@@ -1,3 +1,4 @@
+// gridline diff of files, grids and plots.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -13,7 +14,7 @@ const file = (name: string, text: string): void => writeFileSync(join(cwd, name)
 const BEFORE = 'id,city,price\n1,Oslo,1.50\n2,Rome,2\n3,"a|b <b>",3\n'
 const AFTER = 'id,city,price,region\n1,Oslo,1.5,N\n3,"a|b <c>",4,S\n4,Bern,9,S\n'
 
-it('two data files are compared in order, and the output says so; with a key, by it', async () => {
+it('diff compares two data files in order, and says so; with --key, by key', async () => {
   file('before.csv', BEFORE)
   file('after.csv', AFTER)
   const plain = await run('diff', 'before.csv', 'after.csv')
@@ -35,7 +36,7 @@ it('two data files are compared in order, and the output says so; with a key, by
 `)
 })
 
-it('other formats hold nothing that a page or a table would obey', async () => {
+it('diff escapes values in all formats', async () => {
   const as = async (format: string) =>
     (await run('diff', 'before.csv', 'after.csv', '--key', 'id', '--format', format)).stdout
   expect(await as('md')).toContain('| ~ | 2 | 3 | a\\|b &lt;b\\> → a\\|b &lt;c\\> | 3 → 4 |  |')
@@ -47,13 +48,13 @@ it('other formats hold nothing that a page or a table would obey', async () => {
   expect(JSON.parse((await as('ndjson')).split('\n')[1]).after).toEqual({ id: 3, city: 'a|b <c>', price: 4 })
 })
 
-it('--exit-code tells with 10 that files differ', async () => {
+it('diff --exit-code exits with 10 if files differ', async () => {
   expect((await run('diff', 'before.csv', 'after.csv', '--exit-code', '--stat')).code).toBe(10)
   const same = await run('diff', 'before.csv', 'before.csv', '--exit-code')
   expect([same.code, same.stdout]).toEqual([0, 'before.csv → before.csv: no differences\n'])
 })
 
-it('a stored grid is compared with its versions and with files of this machine', async () => {
+it('diff compares a grid with its versions and with local files', async () => {
   file('sales.csv', BEFORE)
   await run('upload', 'sales.csv')
   expect((await run('diff', 'sales')).stderr).toContain('no version before version 1')
@@ -72,7 +73,7 @@ it('a stored grid is compared with its versions and with files of this machine',
   expect((await run('diff', 'sales', 'after.csv', '--tolerance', 'x')).code).toBe(2)
 })
 
-it('a grid with a key is compared with a file by it, and columns without values have no type', async () => {
+it('diff compares a grid and a file by the key of the grid; columns without values have no type', async () => {
   file('keyed.csv', 'id,city,note\n1,Oslo,\n2,Rome,\n')
   await run('upload', 'keyed.csv', '--key', 'id')
   expect((await run('diff', 'keyed', 'keyed.csv', '--exit-code')).code).toBe(0)
@@ -83,7 +84,7 @@ it('a grid with a key is compared with a file by it, and columns without values 
   expect((await run('diff', 'keyed', 'other.csv')).stdout).toContain('Rows are compared in order.')
 })
 
-it('of plots, it lists the attributes that differ, and draws both', async () => {
+it('diff of plots lists the attributes that differ, and draws both', async () => {
   const figure = (color: string) => JSON.stringify({ data: [{ y: [1, 2], marker: { color } }], layout: {} })
   file('chart.json', figure('red'))
   await run('plot', 'create', 'chart.json')
@@ -95,7 +96,7 @@ it('of plots, it lists the attributes that differ, and draws both', async () => 
   expect((await run('diff', 'chart', 'sales')).code).toBe(2)
 })
 
-it('--image saves two charts side by side', async () => {
+it('diff --image saves two charts side by side', async () => {
   const { code } = await run('diff', 'chart', '--image', 'both.png')
   expect([code, existsSync(join(cwd, 'both.png'))]).toEqual([0, true])
   const png = readFileSync(join(cwd, 'both.png'))

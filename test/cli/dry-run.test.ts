@@ -1,4 +1,4 @@
-// --dry-run of every command that writes: says what would be changed, and changes nothing.
+// --dry-run of every command that writes.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,12 +10,12 @@ import { temporaryFolder } from '../support/service.ts'
 const folder = temporaryFolder()
 const cwd = folder.path
 const home = join(cwd, 'home')
-/** The editor of plot edit: it changes an attribute. */
+/** An editor for plot edit that changes an attribute. */
 const env = { EDITOR: `"${process.execPath}" "${join(cwd, 'edit.cjs')}"` }
 const run = (args: string[], stdin?: string) => gridline(args, { home, cwd, stdin, env })
 afterAll(folder.remove)
 
-/** A dry run of each command, with the change that it shows. */
+/** A dry run of each command, with the change that it prints. */
 const runs: Record<string, [args: string[], shown: RegExp]> = {
   upload: [['upload', 'new.csv'], /new.*"rows":1/],
   append: [['append', 'grid', 'more.csv'], /rows\.append.*"rows":2/],
@@ -60,7 +60,7 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
   'team delete': [['team', 'delete', 'mine'], /teams\.delete/],
 }
 
-/** Tried in the tests of their own, since they need a server or a plan. */
+/** Tested elsewhere, since they need a server or a plan. */
 const elsewhere = ['push', 'apply']
 
 /** Commands that change something on the server. */
@@ -122,11 +122,11 @@ writeFileSync(file, JSON.stringify(figure))
     before = await state()
   })
 
-  it('is an option of every command that writes, and each is tried here', async () => {
+  it('every command that writes has --dry-run, and is tested here', async () => {
     expect((await writers()).sort()).toEqual([...Object.keys(runs), ...elsewhere].sort())
   })
 
-  it.each(Object.entries(runs))('%s shows the change', async (_, [args, shown]) => {
+  it.each(Object.entries(runs))('--dry-run of %s prints the change', async (_, [args, shown]) => {
     const { code, stdout, stderr } = await run([
       ...args.map((word) => ids[word] ?? word),
       '--dry-run',
@@ -142,16 +142,16 @@ writeFileSync(file, JSON.stringify(figure))
     [['column', 'rename', 'grid', 'n', 'm'], 'change a column\tgrid\t', 'name=m'],
     [['mkdir', 'new'], 'create a folder\tnew\t', 'path=new'],
     [['plot', 'create', 'figure.json', '--name', 'p', '--public'], 'create a plot\t', 'public name=p'],
-  ])('%j is told in words of the command line', async (args, start, change = '') => {
+  ])('--dry-run describes %j in words of the command line', async (args, start, change = '') => {
     const { stdout } = await run([...args, '--dry-run'])
     expect([stdout.startsWith(start), stdout.trimEnd().split('\t')[3] ?? '']).toEqual([true, change])
   })
 
-  it('changes nothing', async () => {
+  it('--dry-run changes nothing', async () => {
     expect(await state()).toBe(before)
   })
 
-  it('refuses what is refused, and only that: types, and checks of the grid', async () => {
+  it('--dry-run refuses exactly what the write refuses: types, and checks of the grid', async () => {
     for (const [name, text] of Object.entries({
       'times.csv': 't,n\n2024-05-01T10:00,1\n',
       'days.csv': 't,n\n2024-05-02,2\n',
@@ -169,7 +169,7 @@ writeFileSync(file, JSON.stringify(figure))
     await run(['delete', 'times', '--yes'])
   })
 
-  it('says what would fail', async () => {
+  it('--dry-run reports what would fail', async () => {
     expect((await run(['trash', 'nothing', '--dry-run'])).code).toBe(3)
     expect(await run(['append', 'grid', 'wrong.csv', '--dry-run'])).toMatchObject({
       code: 7,
@@ -192,7 +192,7 @@ describe('--dry-run of admin', () => {
   const reading = ['user list', 'key list', 'trust list', 'blobs list', 'verify', 'backup', 'audit']
   const issuer = 'https://gitlab.com'
 
-  it('is an option of every command that changes something', async () => {
+  it('every admin command that writes has --dry-run', async () => {
     const leaves = (await leavesOf(commands)).filter(({ path }) => path.startsWith('admin '))
     expect(
       leaves
@@ -202,7 +202,7 @@ describe('--dry-run of admin', () => {
     ).toEqual(reading.sort())
   })
 
-  it('says what would be done, refuses what would fail, and changes nothing', async () => {
+  it('--dry-run of admin prints the change, refuses what would fail, and changes nothing', async () => {
     await admin('create-user bob')
     await admin('create-user eve')
     await admin('user disable eve --yes')
@@ -256,13 +256,13 @@ describe('--dry-run of admin', () => {
     'key list bob',
     'key revoke bob --all',
     'trust list',
-  ])('%s needs a database that exists', async (line) => {
+  ])('%s requires an existing database', async (line) => {
     const at = join(cwd, 'missing.db')
     const { code, stderr } = await run(['admin', ...line.split(' '), '--database', `sqlite:${at}`])
     expect([code, stderr, existsSync(at)]).toEqual([3, `error: no such database: ${at}\n`, false])
   })
 
-  it('creates no database', async () => {
+  it('--dry-run of admin creates no database', async () => {
     const { code } = await run([
       'admin',
       'create-user',

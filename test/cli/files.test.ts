@@ -1,3 +1,4 @@
+// Commands for files, plots, columns, sharing and keys.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -28,7 +29,7 @@ function home(name: string) {
 describe('managing files', () => {
   const { file, run, shown } = home('order')
 
-  it('rename, mv, trash, restore, delete: one file, several, patterns', async () => {
+  it('rename, mv, trash, restore and delete take one file, several, or patterns', async () => {
     file('a.csv', 'x,y\n1,2\n')
     for (const name of ['draft 1', 'draft 2', 'sales']) await run(['upload', 'a.csv', '--name', name])
     await run(['mkdir', 'Archive'])
@@ -58,7 +59,7 @@ describe('managing files', () => {
 describe('resolving names', () => {
   const { file, run, shown } = home('meant')
 
-  it('finds trashed files by the folder they were in', async () => {
+  it('trashed files are found by their former folder', async () => {
     file('a.csv', 'x\n1\n')
     for (const folder of ['E1', 'E2']) await run(['upload', 'a.csv', '--name', 'p', '--folder', folder])
     expect((await run(['trash', 'E1/*', 'E2/*'])).code).toBe(0)
@@ -74,7 +75,7 @@ describe('resolving names', () => {
     expect((await run(['ls', 'E1/p'])).stderr).toContain('E1/p is a grid, not a folder')
   })
 
-  it('refuses links of another server', async () => {
+  it('links to another server are refused', async () => {
     const link = JSON.parse((await run(['show', 'E1/p', '--json'])).stdout).web_url
     const other = link.replace(/^https?:\/\/[^/]+/, 'http://elsewhere.example.com')
     const { code, stderr } = await run(['delete', other, '--yes'])
@@ -82,7 +83,7 @@ describe('resolving names', () => {
     expect((await run(['show', link])).code).toBe(0)
   })
 
-  it('cp into a folder and under a name; folders by their ids', async () => {
+  it('cp copies into a folder or under a name; folders can be named by id', async () => {
     await run(['upload', 'a.csv'])
     await run(['mkdir', 'Copies'])
     expect((await run(['cp', 'a', 'E1/p', 'Copies'])).code).toBe(0)
@@ -121,7 +122,7 @@ describe('resolving names', () => {
     expect(await names('/')).toEqual(before)
   })
 
-  it('accepts literal names with brackets; missing files do not stop a batch', async () => {
+  it('literal names with brackets are accepted, and missing files do not stop a batch', async () => {
     await run(['upload', 'a.csv', '--name', 'sales [1]'])
     expect((await run(['star', 'sales [1]', '--json', 'filename'])).stdout).toBe(
       '[{"filename":"sales [1]"}]\n',
@@ -175,13 +176,13 @@ describe('resolving names', () => {
     expect((await run(['upload', 'bad.json', '--dry-run'])).code).toBe(7)
   })
 
-  it('the service fetches URLs, except private addresses', async () => {
+  it('upload of a URL is fetched by the service, except from private addresses', async () => {
     const { code, stderr } = await run(['upload', 'http://127.0.0.1:1/a.csv'])
     expect([code, stderr]).toEqual([2, expect.stringContaining('not public')])
     expect((await run(['upload', 'http://127.0.0.1:1/a.csv', '--dry-run'])).stderr).toContain('curl')
   })
 
-  it('extras are text or JSON; other content is refused with an explanation', async () => {
+  it('attachments are text or JSON; other content is refused with an explanation', async () => {
     file('notes.txt', 'about it')
     file('bad.json', '{')
     writeFileSync(join(folder.path, 'meant', 'image.png'), Buffer.from([0x89, 0x50, 0, 0xff]))
@@ -191,7 +192,7 @@ describe('resolving names', () => {
     expect((await run(['extras', 'add', 'a', 'image.png'])).stderr).toContain('is not text')
   })
 
-  it('reports a user without an API key', async () => {
+  it('a user without an API key is reported', async () => {
     const env = { GRIDLINE_URL: 'http://127.0.0.1:1', GRIDLINE_USER: 'bob' }
     const { code, stderr } = await gridline(['ls'], { home: join(folder.path, 'meant', 'home'), env })
     expect([code, stderr]).toEqual([2, expect.stringContaining('but no API key')])
@@ -211,7 +212,7 @@ describe('resolving names', () => {
 describe('plots', () => {
   const { file, run, shown } = home('plots')
 
-  it('create moves the data into a grid; data, update, cp, sources', async () => {
+  it('plot create moves the data into a grid; plot data, plot update, cp and sources follow it', async () => {
     file('figure.json', '{"data": [{"type": "bar", "x": ["a", "b"], "y": [1.10, 2]}], "layout": {}}')
     file('other.json', '[{"type": "bar", "y": [3]}]')
     expect(await shown(['plot', 'create', 'figure.json', '--public'])).toBe(
@@ -239,7 +240,7 @@ describe('plots', () => {
 describe('columns, sharing, keys', () => {
   const { file, run, shown } = home('more')
 
-  it('column list, get, set, add, rename, remove', async () => {
+  it('column list, get, set, add, rename and remove work on one grid', async () => {
     file('a.csv', 'x,y\n1,p\n2,q\n')
     await run(['upload', 'a.csv'])
     expect((await run(['column', 'add', 'a', 'z', '--data', '[1.50, null]'])).code).toBe(0)
@@ -251,7 +252,7 @@ describe('columns, sharing, keys', () => {
     expect(await shown(['column', 'get', 'a', 'gone'])).toContain('7 error: the grid has no column "gone"')
   })
 
-  it('share by address and link, star, teams, keys', async () => {
+  it('share, star, team and key commands change access', async () => {
     const [shared] = JSON.parse(
       (
         await run([

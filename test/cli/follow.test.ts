@@ -1,4 +1,4 @@
-// cat --follow: rows are printed as they are appended.
+// cat --follow.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -11,7 +11,7 @@ mkdirSync(home)
 const run = (...args: string[]) => gridline(args, { home, cwd: folder.path })
 afterAll(folder.remove)
 
-it('prints rows that are appended, and begins again when the grid is replaced', async () => {
+it('cat --follow prints appended rows, and starts over when the grid is replaced', async () => {
   const file = join(folder.path, 'f.csv')
   writeFileSync(file, 'n\n1\n2\n')
   await run('upload', 'f.csv')

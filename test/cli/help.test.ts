@@ -1,4 +1,4 @@
-// The help and its tables are complete, and agree with the code.
+// Help texts are complete and agree with the code.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -15,7 +15,7 @@ const folder = temporaryFolder()
 afterAll(folder.remove)
 const run = (args: string[]) => gridline(args, { home: join(folder.path, 'home'), cwd: folder.path })
 
-/** The text of all source files below a folder. */
+/** Returns the text of all source files below a folder. */
 function source(path: string): string {
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
@@ -35,7 +35,7 @@ describe('help', () => {
       ])
   })
 
-  it('lists each command once, in its section, with the five most needed first', async () => {
+  it('help lists each command once, in its section, with the five most common first', async () => {
     const { stdout } = await run(['--help'])
     const sections = [...stdout.matchAll(/^(\w[\w ]*):\n((?: {2}.*\n)+)/gm)].map(([, title, body]) => ({
       title,
@@ -48,7 +48,7 @@ describe('help', () => {
     expect(sections.find(({ title }) => title === groups.start)?.names).toHaveLength(5)
   })
 
-  it('of many options is one screen, which names the options that there are, and where all of them are', async () => {
+  it('help of a command with many options fits one screen, and names the option that prints all', async () => {
     for (const { path, command } of await leavesOf(commands)) {
       if (!command.usual) {
         expect([path, ownOptions(command).length <= 40]).toEqual([path, true])
@@ -65,7 +65,7 @@ describe('help', () => {
     }
   })
 
-  it('lists rare commands in help all only', async () => {
+  it('only help all lists rare commands', async () => {
     const [short, all] = [(await run(['--help'])).stdout, (await run(['help', 'all'])).stdout]
     const rare = commands.filter((entry) => 'rare' in entry).map(({ name }) => name)
     expect(rare).toEqual(['star', 'unstar', 'file'])
@@ -75,31 +75,31 @@ describe('help', () => {
     }
   })
 
-  it('has a page for each topic', async () => {
+  it('help has a page for each topic', async () => {
     for (const name of Object.keys(topics)) {
       const { code, stdout } = await run(['help', name])
       expect([name, code, stdout]).toEqual([name, 0, topics[name].text()])
     }
   })
 
-  it('names every environment variable that the source reads', () => {
+  it('help environment lists every environment variable that the source reads', () => {
     const text = source('src')
     const read = new Set([
       ...[...text.matchAll(/\benv(?:ironment)?\.([A-Z][A-Z0-9_]+)\b/g)].map(([, name]) => name),
       ...[...text.matchAll(/\b(GRIDLINE_[A-Z_]+[A-Z])\b/g)].map(([, name]) => name),
     ])
-    // Of the system, and those that are passed on to Chromium.
+    // Variables of the system, and those passed on to Chromium.
     const others = 'APPDATA LOCALAPPDATA PATH TERM_PROGRAM LD_LIBRARY_PATH FONTCONFIG_FILE GRIDLINE_LIMIT'
     for (const name of others.split(' ')) read.delete(name)
-    // Any of them can be in a file.
+    // Every variable has a _FILE variant.
     for (const name of read) if (name.endsWith('_FILE') && name !== 'GRIDLINE_NAME_FILE') read.delete(name)
-    // Of CI systems.
+    // Variables of CI systems.
     for (const name of read)
       if (/^(GRIDLINE_LIMIT|GITHUB|GITLAB|CI|CIRCLE|BUILDKITE|ACTIONS)_/.test(name)) read.delete(name)
     expect([...read].filter((name) => !Object.hasOwn(environmentTable, name)).sort()).toEqual([])
   })
 
-  it('names every exit code of an error', () => {
+  it('help exit-codes lists every exit code of an error', () => {
     const codes = new Set(Object.values(errorCodes).map(({ exit }) => exit))
     expect([...codes].filter((code) => !Object.hasOwn(exitCodes, code))).toEqual([])
   })
@@ -128,7 +128,7 @@ describe('other names', () => {
       ['info', '--help'],
       ['show', '--help'],
     ],
-  ])('%j is %j', async (given, same) => {
+  ])('%j is an alias of %j', async (given, same) => {
     const [one, other] = await Promise.all([run(given), run(same)])
     expect([one.code, one.stdout]).toEqual([0, other.stdout])
   })
@@ -139,12 +139,12 @@ describe('other names', () => {
     [['ls', '--type', 'gird'], /Did you mean grid\?/],
     [['team', 'creat', 'x'], /Did you mean create\?/],
     [['help', 'uplod'], /no command or topic named uplod. Did you mean upload\?/],
-  ])('a mistake suggests what was meant: %j', async (given, meant) => {
+  ])('a misspelled command gets a suggestion: %j', async (given, meant) => {
     const { code, stderr } = await run(given)
     expect([code, stderr]).toEqual([2, expect.stringMatching(meant)])
   })
 
-  it('a word that is like no command suggests none', async () => {
+  it('a word unlike every command gets no suggestion', async () => {
     expect((await run(['xyzzy'])).stderr).toBe("error: unknown command 'xyzzy'. See: gridline --help\n")
   })
 })
@@ -163,7 +163,7 @@ describe('help of commands', () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(shown)])
   })
 
-  it('--help alone, which loads no command, prints what the whole program prints', async () => {
+  it('the fast path of --help prints the same as the whole program', async () => {
     const { stdout } = await run(['help', 'help'])
     for (const args of [['--help'], ['-h'], ['help']]) expect((await run(args)).stdout).toBe(stdout)
   })

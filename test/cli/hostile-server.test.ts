@@ -1,4 +1,4 @@
-// Servers that fail in every way: commands end, say why, and never send credentials elsewhere.
+// Failing servers: commands end with a reason, and never send credentials elsewhere.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -17,7 +17,7 @@ const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 
 type Answer = (request: IncomingMessage, response: ServerResponse, count: number) => void
 
-/** Runs a command against a server that answers like this. */
+/** Runs a command against a server with the given handler. */
 async function against(answer: Answer, args: string[] = ['ls'], env: Record<string, string> = {}) {
   let count = 0
   const seen: IncomingMessage[] = []
@@ -85,7 +85,7 @@ describe('a server that', () => {
     expect(ended.last).toMatch(message)
   })
 
-  it('wants a key and gets none is asked once, and the message says how to set one', async () => {
+  it('a missing key is reported after one request, with how to set one', async () => {
     const { code, seen, stderr } = await against(
       (_, response) =>
         json(response, 401, '{"errors":[{"code":"unauthenticated","message":"this requires an account"}]}'),
@@ -96,14 +96,14 @@ describe('a server that', () => {
     expect(stderr).toMatch(/no API key is set for http:.*GRIDLINE_API_KEY.*login --oidc/)
   })
 
-  it('refuses a key: the message says where the key is from', async () => {
+  it('a rejected key is reported with its source', async () => {
     const { stderr } = await against((_, response) =>
       json(response, 401, '{"errors":[{"code":"unauthenticated","message":"wrong username or API key"}]}'),
     )
     expect(stderr).toMatch(/wrong username or API key.*environment GRIDLINE_API_KEY/)
   })
 
-  it('is overloaded for a moment is asked again, after the time that it names', async () => {
+  it('an overloaded server is retried after its Retry-After time', async () => {
     const { code, seen, stderr } = await against((_, response, count) =>
       count < 3
         ? json(response, 503, '{"detail":"busy"}', { 'retry-after': '0' })
@@ -112,12 +112,12 @@ describe('a server that', () => {
     expect([code, seen.length, stderr.match(/retrying/g)?.length]).toEqual([0, 3, 2])
   })
 
-  it('stalls is left after the time limit', async () => {
+  it('a stalled server is abandoned after the time limit', async () => {
     const { code, last } = await against(() => {}, ['ls', '--timeout', '1'])
     expect([code, last]).toEqual([9, expect.stringMatching(/timed out after 1 s/)])
   })
 
-  it('redirects gets no second request with the key', async () => {
+  it('a redirect is not followed with the key', async () => {
     const other: IncomingMessage[] = []
     const elsewhere = createServer((request, response) => {
       other.push(request)
@@ -136,7 +136,7 @@ describe('a server that', () => {
     }
   })
 
-  it('loses the answer to a write is sent the same key again', async () => {
+  it('a write without a response is retried with the same idempotency key', async () => {
     const keys: unknown[] = []
     const { code } = await against(
       (request, response, count) => {
@@ -149,7 +149,7 @@ describe('a server that', () => {
     expect([code, new Set(keys).size, keys.length]).toEqual([0, 1, 2])
   })
 
-  it.skipIf(!hasOpenssl)('has a certificate of its own is refused, unless --ca-file names it', async () => {
+  it.skipIf(!hasOpenssl)('a self-signed certificate is refused, unless --ca-file names it', async () => {
     const at = (name: string): string => join(folder.path, name)
     const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
     const files = ['-keyout', at('key.pem'), '-out', at('cert.pem')]
@@ -183,7 +183,7 @@ describe('a server that', () => {
     }
   })
 
-  it('--verbose shows requests without the key', async () => {
+  it('--verbose prints requests without the key', async () => {
     const { stderr } = await against((_, response) => json(response, 200, page), ['ls', '--verbose'])
     expect(stderr).toMatch(/^> GET http:.*\/v2\/folders\/home/m)
     expect(stderr).toMatch(/^> authorization: Basic …$/m)

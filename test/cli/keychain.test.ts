@@ -1,3 +1,4 @@
+// API keys in the keychain of the system.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +8,7 @@ import { Keychain } from '../../src/cli/config/keychain.ts'
 import { ended, gridline, serve } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 
-/** A keychain in memory, in the form of the library. */
+/** A keychain in memory, with the interface of the library. */
 function memory(broken = false) {
   const kept = new Map<string, string>()
   class Entry {
@@ -29,7 +30,7 @@ function memory(broken = false) {
   return { kept, load: async () => ({ Entry }) }
 }
 
-it('a key is kept by profile and server, and deleted', async () => {
+it('the keychain stores keys by profile and server, and deletes them', async () => {
   const { kept, load } = memory()
   const keychain = new Keychain({}, load)
   expect(await keychain.set('work', 'https://a.test', 'secret')).toBe(true)
@@ -44,7 +45,7 @@ it.each([
   ['GRIDLINE_HOME', { GRIDLINE_HOME: '/x' }],
   ['CI', { CI: 'true' }],
   ['GRIDLINE_KEYCHAIN=off', { GRIDLINE_KEYCHAIN: 'off' }],
-])('it is not used with %s', async (_, environment) => {
+])('the keychain is not used with %s', async (_, environment) => {
   const { kept, load } = memory()
   expect([await new Keychain(environment, load).set('p', 'https://a.test', 'k'), kept.size]).toEqual([
     false,
@@ -52,7 +53,7 @@ it.each([
   ])
 })
 
-it('where there is none, keys are kept elsewhere, and reading says why', async () => {
+it('without a keychain, keys are stored elsewhere, and reading explains why', async () => {
   const none = new Keychain({}, memory(true).load)
   expect(await none.set('p', 'https://a.test', 'k')).toBe(false)
   await expect(none.get('p', 'https://a.test')).rejects.toThrow(/cannot open the keychain: no storage/)
@@ -62,7 +63,7 @@ const hasKeyring = ['dbus-run-session', 'gnome-keyring-daemon'].every(
   (program) => spawnSync(program, ['--version']).error === undefined,
 )
 
-it.skipIf(!hasKeyring)('the keychain of the desktop keeps the key of a login until logout', async () => {
+it.skipIf(!hasKeyring)('the desktop keychain keeps the key of a login until logout', async () => {
   const folder = temporaryFolder()
   const [home, run] = [join(folder.path, 'home'), join(folder.path, 'run')]
   for (const path of [home, run]) mkdirSync(path, { mode: 0o700 })

@@ -1,3 +1,4 @@
+// Primary keys: upload --key, append, --delete-missing.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -10,7 +11,7 @@ const cwd = folder.path
 const run = (args: string[], stdin?: string) => gridline(args, { home: join(cwd, '.home'), cwd, stdin })
 const file = (name: string, text: string): void => writeFileSync(join(cwd, name), text)
 
-it('upload --key updates rows with the same key, appends others, and says so', async () => {
+it('upload --key updates rows with the same key, appends others, and reports both', async () => {
   file('people.csv', 'id,name,n\n1,Ann,1\n2,Bob,2\n3,Cem,3\n')
   const first = await run(['upload', 'people.csv', '--key', 'id', '--json', 'primary_key,version,action'])
   expect(JSON.parse(first.stdout)).toEqual([{ primary_key: ['id'], version: 1, action: 'created' }])
@@ -21,7 +22,7 @@ it('upload --key updates rows with the same key, appends others, and says so', a
   expect((await run(['cat', 'people'])).stdout).toBe('id,name,n\n1,Ann,1\n2,Bob,20\n3,Cem,3\n4,,40\n')
 })
 
-it('append goes by the key that the grid remembers: files, rows and standard input', async () => {
+it('append uses the key of the grid for files, rows and standard input', async () => {
   expect((await run(['append', 'people', '--row', '4,Dan,40'])).stderr).toContain('1 updated, 0 appended')
   expect((await run(['append', 'people', '-'], '{"id":5,"name":"Eva"}\n')).stderr).toContain(
     '0 updated, 1 appended',
@@ -30,7 +31,7 @@ it('append goes by the key that the grid remembers: files, rows and standard inp
   expect(JSON.parse(same.stdout)).toEqual({ rows_unchanged: 3, version: 3 })
 })
 
-it('--delete-missing removes what the file lacks; more than 10% only with --yes', async () => {
+it('--delete-missing removes rows that the file lacks; more than 10% only with --yes', async () => {
   file('few.csv', 'id\n1\n2\n')
   const dry = ['append', 'people', 'few.csv', '--delete-missing', '--dry-run', '--jq', '.change']
   expect((await run(dry)).code).toBe(6)
@@ -53,13 +54,13 @@ it.each([
   ['id,n\n7,1\n\n8,1\n7,2\n', 'lines 2 and 5 have the same key: id 7'],
   ['id,n\n7,1\n,2\n', 'line 3 has no key: id null'],
   ['n\n1\n', 'has no column "id", which is the key'],
-])('a file whose keys make no sense is refused with both lines: %j', async (text, said) => {
+])('a file with duplicate or missing keys is refused with both lines: %j', async (text, said) => {
   file('odd.csv', text)
   const { code, stderr } = await run(['append', 'people', 'odd.csv'])
   expect([code, stderr]).toEqual([7, expect.stringContaining(said)])
 })
 
-it('a key is set on a grid that is there, unless its rows forbid it, and removed', async () => {
+it('append --key sets the key of an existing grid, unless its rows forbid it, and removes it', async () => {
   file('twice.csv', 'id,n\n1,1\n1,2\n')
   await run(['upload', 'twice.csv'])
   expect(await run(['append', 'twice', '--row', '2,2', '--key', 'id'])).toMatchObject({

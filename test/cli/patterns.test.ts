@@ -1,3 +1,4 @@
+// Glob patterns of file names.
 import { describe, expect, it } from 'vitest'
 import { isPattern, patternOf } from '../../src/cli/files/patterns.ts'
 
@@ -17,11 +18,11 @@ describe('patterns of file names', () => {
     ['*', 'two\nlines', true],
     ['[^a]', 'a', true],
     ['[\\]', '\\', true],
-  ])('%s %s: %s', (pattern, name, matches) => {
+  ])('pattern %s against %s: %s', (pattern, name, matches) => {
     expect(patternOf(pattern).test(name)).toBe(matches)
   })
 
-  it('links are no patterns', () => {
+  it('links are not patterns', () => {
     expect(['a*', 'a?', '[a]', 'a', 'https://h/~a/1/?share_key=x'].map(isPattern)).toEqual([
       true,
       true,

@@ -1,3 +1,4 @@
+// Unattended jobs: credentials, data loss, retries, links, backups.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { connect, createServer as createTcp } from 'node:net'
@@ -69,7 +70,7 @@ const json = (
 const me = { username: 'alice', email: null, is_admin: false, date_joined: '2024-01-01 00:00:00' }
 
 describe('a key belongs to one server', () => {
-  it('is never sent to another URL, however that was set', async () => {
+  it('a key is never sent to another URL, however that was set', async () => {
     const home = newHome()
     const own = await fake((_, response) => json(response, 200, me))
     const foreign = await fake((_, response) => json(response, 401, { errors: [{ message: 'who?' }] }))
@@ -81,7 +82,7 @@ describe('a key belongs to one server', () => {
     expect(set.stderr).toContain('was removed; log in with')
     await run(['whoami'])
     expect(readFileSync(join(home, 'config.json'), 'utf8')).not.toContain('secret-key')
-    // Also where the file was edited by hand.
+    // Also if the file was edited by hand.
     await run(['login', own.url, '--user', 'alice'], {}, 'secret-key\n')
     const config = JSON.parse(readFileSync(join(home, 'config.json'), 'utf8'))
     config.profiles.default.url = foreign.url
@@ -126,7 +127,7 @@ describe('types and columns do not change without notice', () => {
     expect((await run(['show', 't'])).stdout).toContain('price:mixed')
   })
 
-  it('booleans in a text file are appended to a boolean column as booleans', async () => {
+  it('append reads booleans of a text file as booleans in a boolean column', async () => {
     await run(['upload', file('b.csv', 'n,ok\n1,true\n'), '--column', 'ok:boolean'])
     expect((await run(['append', 'b', '--row', '2,false'])).code).toBe(0)
     expect((await run(['cat', 'b', '--format', 'json'])).stdout).toContain('"data":[true,false]')
@@ -134,7 +135,7 @@ describe('types and columns do not change without notice', () => {
     expect([bad.code, bad.stderr]).toEqual([7, expect.stringContaining('"maybe" is not a boolean')])
   })
 
-  it('loss of columns or values is reported and needs confirmation', async () => {
+  it('a loss of columns or values is reported and requires confirmation', async () => {
     await run(['upload', file('wide.csv', 'a,b\n1,2\n3,4\n')])
     const narrow = file('narrow.csv', 'a\n1\n')
     const replace = ['upload', narrow, '--name', 'wide', '--on-conflict', 'replace']
@@ -164,7 +165,7 @@ describe('types and columns do not change without notice', () => {
 })
 
 describe('a CI job', () => {
-  it('without a server exits with 4 and writes nothing, unless the local profile is chosen', async () => {
+  it('a CI job without a server exits with 4 and writes nothing, unless the local profile is chosen', async () => {
     const home = newHome()
     const csv = file('ci.csv', 'a\n1\n')
     const run = (args: string[], env = {}) => gridline(args, { home, env: { CI: 'true', ...env } })
@@ -181,7 +182,7 @@ describe('a CI job', () => {
 })
 
 describe('an unattended pipeline', () => {
-  it('stops a batch if the server is unreachable: one error, and the files not tried', async () => {
+  it('an unreachable server stops a batch with one error and the list of untried files', async () => {
     const files = Array.from({ length: 60 }, (_, k) => file(`many${k}.csv`, `a\n${k}\n`))
     const { code, stdout, stderr } = await gridline(['upload', ...files], {
       home: newHome(),
@@ -189,13 +190,13 @@ describe('an unattended pipeline', () => {
     })
     expect([code, stdout]).toEqual([9, ''])
     expect(stderr.match(/^error: /gm)).toHaveLength(1)
-    // Which of those that ran first is reported depends on the turn of events; the others keep their order.
+    // The first report depends on timing; the others are in order.
     const failed = files.find((name) => stderr.includes(`error: ${name}: `))
     const others = files.filter((name) => name !== failed)
     expect(stderr).toContain(`59 more not attempted: ${others.slice(0, 5).join(', ')} …\n`)
   })
 
-  it('obeys Retry-After, but fails at once if it is long', async () => {
+  it('Retry-After is obeyed, but a long one fails at once', async () => {
     const slow = await fake((_, response, count) =>
       count === 1
         ? json(response, 503, { errors: [{ code: 'overloaded', message: 'busy' }] }, { 'retry-after': '1' })
@@ -229,7 +230,7 @@ describe('an unattended pipeline', () => {
     silent.close()
   })
 
-  it('resends standard input after a lost connection, and applies it once', async () => {
+  it('standard input is resent after a lost connection, and applied once', async () => {
     const { port } = new URL(server.url)
     let cuts = 0
     const proxy = createTcp((client) => {
@@ -262,7 +263,7 @@ describe('an unattended pipeline', () => {
     proxy.close()
   })
 
-  it('reports the target of a redirect, with and without a body', async () => {
+  it('the target of a redirect is reported, with and without a body', async () => {
     const moved = await fake((_, response) =>
       response.writeHead(301, { location: 'https://127.0.0.1/v2/users/current' }).end(),
     )
@@ -276,7 +277,7 @@ describe('an unattended pipeline', () => {
     moved.stop()
   })
 
-  it('accepts URLs without a scheme or with /v2/, and refuses other schemes', async () => {
+  it('server URLs without a scheme or with /v2/ are accepted, other schemes refused', async () => {
     const { host } = new URL(server.url)
     for (const url of [host.replace('127.0.0.1', 'localhost'), `${server.url}/v2/`, `${server.url}/`])
       expect(
@@ -287,7 +288,7 @@ describe('an unattended pipeline', () => {
     )
   })
 
-  it('summarizes an HTML page received instead of JSON in one line', async () => {
+  it('an HTML page received instead of JSON is summarized in one line', async () => {
     const page = await fake((_, response) =>
       response
         .writeHead(404, { 'content-type': 'text/html' })
@@ -304,7 +305,7 @@ describe('an unattended pipeline', () => {
     page.stop()
   })
 
-  it('names a failing proxy without its password; the client sends a User-Agent', async () => {
+  it('a failing proxy is named without its password; the client sends a User-Agent', async () => {
     const { code, stderr } = await gridline(['whoami'], {
       home: newHome(),
       env: as({ GRIDLINE_URL: 'http://charts.example', HTTP_PROXY: 'http://me:secret@127.0.0.1:1' }),
@@ -319,7 +320,7 @@ describe('an unattended pipeline', () => {
 })
 
 describe('a job that runs again', () => {
-  it('appends once with --idempotency-key; each of several files gets its own key', async () => {
+  it('append with --idempotency-key is applied once; each of several files gets its own key', async () => {
     const run = (args: string[]) => gridline(args, { home: newHome(), env: as() })
     await run(['upload', file('once.csv', 'a\n1\n')])
     for (const _ of [1, 2])
@@ -336,12 +337,12 @@ describe('a job that runs again', () => {
 })
 
 describe('links', () => {
-  it('of the local database use the last URL of serve; the profile local remains after login', async () => {
+  it('links of the local database use the last URL of serve; the profile local remains after login', async () => {
     const home = newHome()
     const csv = file('linked.csv', 'a\n1\n')
     const run = (args: string[], stdin?: string) => gridline(args, { home, stdin })
     expect((await run(['upload', csv])).stdout).toContain('http://127.0.0.1:8080/~')
-    // Of a server at any free port nothing is left when it has ended.
+    // A server on a random free port leaves no URL behind.
     const any = await serve(['-q'], { home })
     const shown = async () => JSON.parse((await run(['show', 'linked', '--json', 'web_url'])).stdout).web_url
     expect((await shown()).startsWith(any.url)).toBe(true)
@@ -363,7 +364,7 @@ describe('links', () => {
     )
   })
 
-  it('with a share key work without settings, also in a CI job', async () => {
+  it('links with a share key work without settings, also in a CI job', async () => {
     const run = (args: string[]) => gridline(args, { home: newHome(), env: as() })
     await run(['upload', file('shared.csv', 'a,b\n1,x\n')])
     const [{ share_link }] = JSON.parse((await run(['share', 'shared', '--link', '--json'])).stdout)
@@ -377,7 +378,7 @@ describe('links', () => {
     expect((await gridline(['cat', without], { home: newHome() })).code).toBe(3)
   })
 
-  it('api: -f sends strings and -F typed values, as in gh', async () => {
+  it('api -f sends strings and -F typed values, as in gh', async () => {
     const run = (args: string[]) => gridline(args, { home: newHome(), env: as() })
     const made = await run([
       'api',
@@ -397,12 +398,12 @@ describe('links', () => {
 })
 
 describe('the database of a server', () => {
-  it('can be backed up while running, restored when stopped, verified and compacted', async () => {
+  it('the database of a server can be backed up while running, restored when stopped, verified and compacted', async () => {
     const home = newHome()
     const run = (args: string[]) => gridline(args, { home })
     await run(['upload', file('kept.csv', 'a\n1\n')])
     const own = await serve(['-q'], { home })
-    // Space for a cleanup when the disk is full.
+    // The reserve for a full disk.
     expect(statSync(join(home, 'gridline.db-reserve')).size).toBe(16 * 1024 * 1024)
     const copy = join(folder.path, 'copy.db')
     expect((await run(['admin', 'backup', copy])).stdout).toBe(`${copy}\n`)

@@ -1,3 +1,4 @@
+// upload --delete, --plan and apply.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeEach, expect, it } from 'vitest'
@@ -26,7 +27,7 @@ beforeEach(async () => {
   await run('upload', 'data')
 })
 
-it('--delete replaces what changed and moves grids that no file makes to the trash', async () => {
+it('upload --delete replaces changed grids, and trashes grids without a file', async () => {
   write('a.csv', 'n\nnew\n')
   remove('b.csv')
   await run('upload', 'data/c.csv', '--folder', 'elsewhere')
@@ -52,7 +53,7 @@ it('--delete replaces what changed and moves grids that no file makes to the tra
   expect([await names(), await trashed()]).toEqual([['a', 'c', 'd', 'sub', 'x.tmp'], ['b']])
 })
 
-it('--exclude spares grids, whether their files are there or not', async () => {
+it('--exclude protects grids, whether their files exist or not', async () => {
   remove('x.tmp.csv')
   remove('sub/e.csv')
   await run(
@@ -70,7 +71,7 @@ it('--exclude spares grids, whether their files are there or not', async () => {
   expect(await names()).toHaveLength(6)
 })
 
-it('--max-delete refuses more; without it, more than half is asked about', async () => {
+it('--max-delete refuses larger deletions; without it, more than half requires confirmation', async () => {
   remove('a.csv')
   for (const [limit, code] of [
     ['10%', 6],
@@ -91,7 +92,7 @@ it('--max-delete refuses more; without it, more than half is asked about', async
   expect(await trashed()).toHaveLength(4)
 })
 
-it('a folder is not emptied because the directory is empty, or because a file cannot be read', async () => {
+it('an empty directory or an unreadable file never empties a folder', async () => {
   for (const name of ['a', 'b', 'c', 'd', 'x.tmp', 'sub/e']) remove(`${name}.csv`)
   const empty = await run('upload', 'data', '--delete', '--yes')
   expect([empty.code, empty.stderr]).toEqual([2, expect.stringContaining('A folder is not emptied')])
@@ -107,7 +108,7 @@ it('a folder is not emptied because the directory is empty, or because a file ca
   expect(await trashed()).toEqual([])
 })
 
-it('a plan changes nothing, and apply does what it says', async () => {
+it('a plan changes nothing, and apply does exactly what it says', async () => {
   write('a.csv', 'n\nnew\n')
   write('f.csv', 'n\n6\n')
   remove('b.csv')
@@ -146,7 +147,7 @@ it.each<[string, () => unknown, string]>([
   ],
   ['a grid that was deleted', () => run('delete', 'data/b', '--yes'), 'data/b '],
   ['a name that is taken', () => run('mkdir', 'data/f'), 'data/f is now '],
-])('apply refuses, and names, %s', async (_, change, said) => {
+])('apply refuses and names %s', async (_, change, said) => {
   write('a.csv', 'n\nnew\n')
   write('f.csv', 'n\n6\n')
   remove('b.csv')
@@ -156,7 +157,7 @@ it.each<[string, () => unknown, string]>([
   expect([code, stdout, stderr]).toEqual([6, '', expect.stringContaining(said)])
 })
 
-it('a file that is no plan is refused', async () => {
+it('a file that is not a plan is refused', async () => {
   write('a.csv', '{}')
   expect((await run('apply', 'data/a.csv')).code).toBe(2)
   expect((await run('apply', 'none.json')).code).toBe(3)

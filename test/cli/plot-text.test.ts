@@ -1,4 +1,4 @@
-// Charts drawn as characters show what is in the data.
+// Charts drawn with characters.
 import { describe, expect, it } from 'vitest'
 import { legendOf, plotText, type TextTrace } from '../../src/cli/output/plot-text.ts'
 
@@ -6,19 +6,19 @@ const plain = (text: string): string => text.replaceAll('\u001b', '?')
 const draw = (traces: TextTrace[], layout: Record<string, unknown> = {}, color = false) =>
   plotText(traces, layout, { columns: 60, lines: 12, color, plain })
 
-/** The columns of a row of a chart that have dots, right of its axis. */
+/** Returns the columns with dots in one row of a chart, right of its axis. */
 function dotted(row: string): number[] {
   const right = row.replace(/^.*?[│┤]/, '')
   return [...right].flatMap((character, k) => (character > '\u2800' ? [k] : []))
 }
 
 describe('charts as characters', () => {
-  it('a line rises where its values do, and has a gap where they are missing', () => {
+  it('a line in the terminal follows its values, with gaps where they are missing', () => {
     const rows = draw([{ x: [0, 1, 2, 3, 4, 5], y: [0, 1, null, 3, 4, 5] }])!
     const first = rows.slice(0, -2).map((row) => Math.min(...dotted(row)))
     const filled = first.filter(Number.isFinite)
     expect(filled).toEqual([...filled].sort((a, b) => b - a))
-    // Between 1 and 3 of 5 there is nothing.
+    // The gap from 1 to 3 of 5 has no dots.
     const columns = new Set(rows.slice(0, -2).flatMap(dotted))
     const width = Math.max(...columns)
     expect([...columns].filter((k) => k > width * 0.25 && k < width * 0.55)).toEqual([])
@@ -29,7 +29,7 @@ describe('charts as characters', () => {
     expect(one.flatMap(dotted).length).toBeGreaterThanOrEqual(2)
   })
 
-  it('bars begin at zero, and their heights are those of the values', () => {
+  it('bars in the terminal begin at zero, in proportion to their values', () => {
     const rows = draw([{ type: 'bar', x: ['a', 'b', 'c'], y: [10, 5, 0] }])!.slice(0, -2)
     const count = (from: number, to: number) =>
       rows.filter((row) => dotted(row).some((k) => k >= from && k < to)).length
@@ -39,7 +39,7 @@ describe('charts as characters', () => {
     expect(rows.join('\n')).toMatch(/ 0 ┤/)
   })
 
-  it('labels are in the order of their axis, and numbers have their unit', () => {
+  it('labels are in axis order, and numbers have their unit', () => {
     const bars: TextTrace[] = [{ type: 'bar', x: ['a', 'b', 'c'], y: [1, 3, 2] }]
     const under = (xaxis: object) => draw(bars, { xaxis: { type: 'category', ...xaxis } })!.at(-1)
     expect(under({ categoryorder: 'total descending' })).toMatch(/b.*c.*a/)
@@ -65,7 +65,7 @@ describe('charts as characters', () => {
     for (const row of rows) expect([...row].length).toBeLessThanOrEqual(60)
   })
 
-  it('a logarithmic axis and a given range are kept', () => {
+  it('a logarithmic axis and a set range are kept', () => {
     const log = draw([{ x: [1, 2, 3], y: [1, 1000, 1_000_000] }], { yaxis: { type: 'log' } })!
     expect(log.join('\n')).toMatch(/1000000 ┤.*1000 ┤/s)
     expect(draw([{ x: [1, 2], y: [1, 2] }], { yaxis: { range: [0, 100] } })!.join('\n')).toMatch(/100 ┤/)
@@ -86,9 +86,12 @@ describe('charts as characters', () => {
     ['two levels of names', [{ type: 'bar', x: [['a'], ['b']], y: [1] }], {}],
     ['nothing', [], {}],
     ['no values', [{ x: [], y: [] }], {}],
-  ] as [string, TextTrace[], Record<string, unknown>][])('%s is left to the picture', (_, traces, layout) => {
-    expect(draw(traces, layout)).toBeUndefined()
-  })
+  ] as [string, TextTrace[], Record<string, unknown>][])(
+    '%s is not drawn with characters',
+    (_, traces, layout) => {
+      expect(draw(traces, layout)).toBeUndefined()
+    },
+  )
 
   it('a legend names the traces, in their colors', () => {
     const traces = [
@@ -112,13 +115,13 @@ describe('charts as characters', () => {
     ['tiny numbers', [1e-300, 2e-300]],
     ['one value', [5]],
     ['zeros', [0, 0]],
-  ])('%s end in a chart or a picture', (_, y) => {
+  ])('%s never fail: they give a chart or an image', (_, y) => {
     for (const mode of ['lines', 'markers']) draw([{ mode, y }])
     draw([{ type: 'bar', x: y.map((__, k) => `n${k}`), y }])
     draw([{ x: y, y }], { xaxis: { type: 'log' } })
   })
 
-  it('many categories take little time', () => {
+  it('many categories are drawn in little time', () => {
     const y = Array.from({ length: 200_000 }, (_, k) => `name ${k}`)
     expect(draw([{ type: 'bar', orientation: 'h', x: y.map((_, k) => k), y }])).toBeDefined()
     expect(draw([{ type: 'bar', x: y, y: y.map((_, k) => k) }])).toBeDefined()
@@ -129,13 +132,13 @@ describe('charts as characters', () => {
     expect(rows.at(-1)).toMatch(/\d{4}.*\d{4}/)
   })
 
-  it('many points outside of the range take no time', () => {
+  it('many points outside of the range are drawn in little time', () => {
     const y = Array.from({ length: 200_000 }, (_, k) => (k % 2 ? 1e300 : -1e300))
     const rows = draw([{ y }], { yaxis: { range: [0, 1] } })
     expect(rows!.flatMap(dotted).length).toBeGreaterThan(50)
   })
 
-  it('hidden traces take no color and no place in the legend of others', () => {
+  it('hidden traces take no color and no entry in the legend', () => {
     const traces = [
       { name: 'A', visible: false, y: [1, 2] },
       { name: 'B', y: [1, 2] },
@@ -147,7 +150,7 @@ describe('charts as characters', () => {
     expect(draw(traces, {}, true)!.join()).toContain(orange)
   })
 
-  it('ranges and traces that nobody draws end', () => {
+  it('ranges and traces that cannot be drawn do not hang', () => {
     const far = { xaxis: { type: 'log', range: [1e17, 1e17 + 16] } }
     draw([{ x: [1, 2, 3], y: [1, 2, 3] }], far)
     expect(draw([null as never, { y: [1, 2] }])).toBeDefined()

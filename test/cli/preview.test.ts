@@ -1,3 +1,4 @@
+// gridline preview: images and charts in the terminal.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
@@ -6,7 +7,7 @@ import { braille, graphicsOf, PIXELS_PER_DOT, picture, sparkline } from '../../s
 import { gridline } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 
-/** A PNG of three channels without filters, from the color of each pixel. */
+/** Encodes a PNG of three channels without filters, from the color of each pixel. */
 function png(width: number, height: number, colorAt: (x: number, y: number) => number[]): Uint8Array {
   const chunk = (type: string, body: Buffer): Buffer => {
     const head = Buffer.alloc(8)
@@ -31,7 +32,7 @@ function png(width: number, height: number, colorAt: (x: number, y: number) => n
 }
 
 describe('pictures in the terminal', () => {
-  it('dots of braille are where the image is dark, in its color', () => {
+  it('braille dots match the dark parts of the image, in its color', () => {
     const size = PIXELS_PER_DOT
     const image = png(4 * size, 4 * size, (x, y) =>
       Math.floor(x / size) === Math.floor(y / size) ? [200, 0, 0] : [255, 255, 255],
@@ -40,7 +41,7 @@ describe('pictures in the terminal', () => {
     expect(braille(image, true)).toEqual(['\u001b[38;2;200;0;0m⠑⢄\u001b[39m'])
   })
 
-  it('terminals with graphics get the picture itself, but not inside tmux', () => {
+  it('terminals with graphics get the image itself, but not inside tmux', () => {
     expect(graphicsOf({ TERM: 'xterm-kitty' })).toBe('kitty')
     expect(graphicsOf({ TERM_PROGRAM: 'iTerm.app' })).toBe('iterm')
     expect(graphicsOf({ TERM: 'xterm-256color' })).toBeUndefined()
@@ -66,7 +67,7 @@ describe('gridline preview', () => {
   afterAll(folder.remove)
   const run = (...args: string[]) => gridline(args, { home: folder.path, cwd: folder.path })
 
-  it('shows a figure in characters with its ranges, and a grid with a summary; texts cannot control the terminal', async () => {
+  it('preview prints a figure with its ranges and a grid with a summary; texts cannot control the terminal', async () => {
     const figure = {
       data: [{ type: 'bar', y: [1, 2.5], name: 'a\u001b[31m' }, { y: [3] }],
       layout: { title: { text: '<b>T</b>\u0007' } },

@@ -1,3 +1,4 @@
+// Progress of uploads in logs.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { Messages } from '../../src/cli/output/messages.ts'
 import { Progress } from '../../src/cli/output/progress.ts'
@@ -50,7 +51,7 @@ it('an upload that takes less than 2 seconds prints nothing in a log', () => {
 it.each([
   ['--quiet', new Messages(true, false, {})],
   ['--json', new Messages(false, true, {})],
-])('with %s nothing is printed', (_, messages) => {
+])('with %s no progress is printed', (_, messages) => {
   upload(messages, 100 * MB, 100, 1000)
   expect(lines).toEqual([])
 })

@@ -1,3 +1,4 @@
+// Response bodies of the command line's HTTP client.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
@@ -20,7 +21,7 @@ it('a body is complete even if its response is garbage-collected before it is re
   const bodies = []
   const headers = new HttpHeaders(new Map())
   for (let k = 0; k < 5; k++) bodies.push((await fetch({ method: 'GET', url, headers, body: null })).bytes())
-  // Whatever is collected tells what it left behind a turn later.
+  // Finalizers run one event-loop iteration after the collection.
   for (let k = 0; k < 5; k++) {
     collect()
     await new Promise(setImmediate)

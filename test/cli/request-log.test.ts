@@ -1,9 +1,10 @@
+// The request log of gridline serve.
 import { Writable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { RequestLog } from '../../src/cli/output/request-log.ts'
 
-/** A pipe whose reader does not read until told to. */
+/** A pipe whose reader is paused. */
 class Pipe extends Writable {
   text = ''
   private held: (() => void) | undefined
@@ -21,7 +22,7 @@ class Pipe extends Writable {
   }
 }
 
-it('drops and counts log lines while nobody reads them, and writes later ones', async () => {
+it('the request log drops and counts lines while nobody reads them, and writes later ones', async () => {
   const pipe = new Pipe()
   const log = new RequestLog(pipe as unknown as NodeJS.WriteStream)
   const line = { path: 'x'.repeat(100_000) }

@@ -1,10 +1,11 @@
+// Commands against a running server; signals, pipes, two processes.
 import { once } from 'node:events'
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gridline, serve, start } from '../support/cli.ts'
-import { startIssuer } from '../support/issuer.ts'
+import { startIssuer } from '../support/fake-oidc-issuer.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()
@@ -29,7 +30,7 @@ async function newUser(serverHome: string, name: string): Promise<string> {
   return made.api_key
 }
 
-it('answers /healthz on a port of its own', async () => {
+it('--health-port answers /healthz on a separate port', async () => {
   const free = createServer().listen(0, '127.0.0.1')
   await once(free, 'listening')
   const { port } = free.address() as { port: number }
@@ -95,7 +96,7 @@ describe('a server', () => {
     expect((await gridline(['ls'], { home: alice })).stdout).toBe('')
   })
 
-  it('exits with 4 for a wrong key and 3 for a private grid of another user', async () => {
+  it('commands exit with 4 for a wrong key and 3 for a private grid of another user', async () => {
     const wrong = await gridline(['ls'], {
       home: home('w'),
       env: { ...as('alice'), GRIDLINE_API_KEY: 'wrong' },
@@ -119,7 +120,7 @@ describe('a server', () => {
     expect([hidden.code, hidden.stderr]).toEqual([3, absent.stderr])
   })
 
-  it('resends an upload after a lost connection, and applies it once', async () => {
+  it('an upload is resent after a lost connection, and applied once', async () => {
     const { proxy, url, cuts } = await cuttingProxy(server.url, 300_000)
     const csv = file('cut.csv', rows(40_000))
     const up = await gridline(['upload', csv, '--json', 'row_count'], {
@@ -135,7 +136,7 @@ describe('a server', () => {
     ).toHaveLength(1)
   })
 
-  it('exits with 9 if the server is down or does not answer', async () => {
+  it('commands exit with 9 if the server is down or does not answer', async () => {
     const down = await gridline(['ls'], {
       home: home('d'),
       env: { ...as('alice'), GRIDLINE_URL: 'http://127.0.0.1:59998' },
@@ -157,7 +158,7 @@ describe('a server', () => {
     silent.close()
   })
 
-  it('reports bad data in the middle of a long upload, also from a pipe', async () => {
+  it('bad data in the middle of a long upload is reported, also from a pipe', async () => {
     const bad = `${rows(20_000)}1,2,3\n${rows(900_000).slice(7)}`
     const piped = await gridline(['upload', '-', '--name', 'piped'], {
       home: home('b'),
@@ -170,7 +171,7 @@ describe('a server', () => {
     ])
   })
 
-  it('uploads 300 MB from a pipe that writes only as fast as it is read', async () => {
+  it('upload reads 300 MB from a pipe with backpressure', async () => {
     const child = start(['upload', '-', '--name', 'flat', '-q'], { home: home('flat'), env: as('alice') })
     const closed = new Promise((resolve) => child.on('close', resolve))
     child.stdin!.write('n,text\n')
@@ -190,7 +191,7 @@ describe('a server', () => {
     expect([index.status, await index.text()]).toEqual([200, ''])
   })
 
-  it('reports a port that is in use', async () => {
+  it('serve reports a port that is in use', async () => {
     const again = await gridline(['serve', '--port', new URL(server.url).port], { home: serverHome })
     expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/the port is in use/)])
   })
@@ -240,7 +241,7 @@ describe('interruption', () => {
 })
 
 describe('two processes on one database', () => {
-  it('write concurrently without losing data', async () => {
+  it('two processes write to one database concurrently without losing data', async () => {
     const place = home('shared')
     await gridline(['upload', file('shared.csv', 'who,n\nx,0\n')], { home: place })
     const run = async (who: string): Promise<number[]> => {
@@ -307,7 +308,7 @@ function listening(server: Server): Promise<number> {
 }
 
 describe('login of CI jobs without a stored key', () => {
-  it('works with a token in the environment, and with one that GitHub issues', async () => {
+  it('login --oidc works with a token in the environment, and with one that GitHub issues', async () => {
     const serverHome = home('oidc-server')
     const issuer = await startIssuer()
     const server = await serve([], { home: serverHome })

@@ -1,3 +1,4 @@
+// The config file, and the precedence of settings.
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +12,7 @@ describe('the config file', () => {
   const file = join(folder, 'config.json')
   const store = new ConfigStore(folder)
 
-  it('is written for its owner only, and read back', async () => {
+  it('the config file is readable by its owner only, and read back', async () => {
     await store.change((changed) => {
       changed.profile = 'work'
       changed.profiles = { work: { url: 'https://a.test', user: 'ann' } }
@@ -23,7 +24,7 @@ describe('the config file', () => {
     })
   })
 
-  it('may begin with a byte order mark', async () => {
+  it('the config file may begin with a byte order mark', async () => {
     writeFileSync(file, '\ufeff{"profile":"x"}')
     expect(await store.read()).toEqual({ profile: 'x' })
   })
@@ -36,7 +37,7 @@ describe('the config file', () => {
     '{"profiles":{"a":null}}',
     '{"profiles":{"a":{"url":5}}}',
     '{',
-  ])('%j is an error that says what to do', async (text) => {
+  ])('the config file %j is an error that says what to do', async (text) => {
     writeFileSync(file, text)
     await expect(store.read()).rejects.toMatchObject({
       code: 'bad_data',

@@ -1,4 +1,4 @@
-// --template: a line of text for each result.
+// --template.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -44,7 +44,7 @@ describe('a template', () => {
   })
 })
 
-it('prints a line for each result of a list, or for one', async () => {
+it('--template prints a line for each result', async () => {
   expect((await run('ls', '--template', '{filename} is a {filetype}')).stdout).toBe('a is a grid\n')
   expect((await run('--template', '{row_count}', 'show', 'a')).stdout).toBe('1\n')
 })

@@ -1,4 +1,4 @@
-// What differs on a terminal: tables, colors, questions, the pager, progress, Ctrl-C.
+// Behavior on a terminal: tables, colors, prompts, pager, progress, Ctrl-C.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -27,7 +27,7 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     await gridline(['upload', 'wide.csv', 'long.csv', 'evil.csv'], { home, cwd })
   })
 
-  it('lists are tables with relative times, in color', async () => {
+  it('on a terminal, lists are tables with relative times, in color', async () => {
     const { shown: text, code } = await shown(['ls'])
     expect([code, text]).toEqual([0, expect.stringMatching(/FID.*NAME.*TYPE.*ACCESS.*MODIFIED/)])
     expect(text).toMatch(/wide +grid +private +(just now|\d+ \w+ ago)/)
@@ -40,7 +40,7 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     ['NO_COLOR before FORCE_COLOR', { NO_COLOR: '1', FORCE_COLOR: '1' }, false],
     ['CLICOLOR_FORCE with TERM=dumb', { CLICOLOR_FORCE: '1', TERM: 'dumb' }, true],
     ['FORCE_COLOR=0', { FORCE_COLOR: '0' }, false],
-  ])('%s decides on colors', async (_, env, isColored) => {
+  ])('%s decides on colors in the terminal', async (_, env, isColored) => {
     expect(COLOR.test((await shown(['ls'], { env })).shown)).toBe(isColored)
   })
 
@@ -49,13 +49,13 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     expect(stdout).toMatch(COLOR)
   })
 
-  it('a grid is a table that fits, and says what is not shown', async () => {
+  it('on a terminal, a grid is a table that fits the width, and says what it omits', async () => {
     const { shown: text } = await shown(['cat', 'wide'], { columns: 60, env: { NO_COLOR: '1' } })
     for (const line of text.split('\r\n').slice(0, 2)) expect(line.length).toBeLessThanOrEqual(60)
     expect(text).toMatch(/\d of 30 columns; not shown: column_\d/)
   })
 
-  it('at 60 columns, lists leave out what matters least', async () => {
+  it('at 60 columns, lists omit the least important columns', async () => {
     const name = 'a name that needs a lot of room'
     writeFileSync(join(cwd, `${name}.csv`), 'amount,city\n1.5,Oslo\n2.5,Rome\n')
     await gridline(['upload', `${name}.csv`], { home, cwd })
@@ -69,7 +69,7 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     )
   })
 
-  it('a long grid is cut, which is said, and goes through the pager', async () => {
+  it('a long grid is cut with a note, and goes through the pager', async () => {
     const cut = await shown(['cat', 'long'], { env: { NO_COLOR: '1' } })
     expect(cut.shown).toMatch(/1000 of 2000 rows\r\n$/)
     const paged = await shown(['cat', 'long'], { env: { PAGER: 'head -n 3', NO_COLOR: '1' } })
@@ -84,7 +84,7 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     expect(text).toMatch(/x/)
   })
 
-  it('a newer version is said once a day; npm is asked in the background', async () => {
+  it('a newer version is announced once a day; npm is queried in the background', async () => {
     const own = join(cwd, 'update-home')
     const bin = join(cwd, 'bin')
     mkdirSync(own)
@@ -102,7 +102,7 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     expect(off.shown).not.toMatch(/is available/)
   })
 
-  it('questions are asked, and only yes goes on', async () => {
+  it('commands ask for confirmation, and only yes continues', async () => {
     const no = await shown(['delete', 'wide'], { typed: [{ after: /\[y\/N\]/, text: 'n\r' }] })
     expect([no.code, no.shown]).toEqual([1, expect.stringMatching(/nothing was changed/)])
     const interrupted = await shown(['delete', 'wide'], { typed: [{ after: /\[y\/N\]/, text: '\u0003' }] })
@@ -111,7 +111,7 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     expect(yes.code).toBe(0)
   })
 
-  it('a key is typed without echo; where it is kept is said', async () => {
+  it('login reads a key without echo, and says where it is stored', async () => {
     const serverHome = join(cwd, 'server')
     const server = await serve([], { home: serverHome })
     try {
@@ -131,13 +131,13 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     }
   })
 
-  it('login opens the browser, which brings a code that works once and only here', async () => {
+  it('login opens the browser, and its code works only once and only here', async () => {
     const serverHome = join(cwd, 'server')
     const server = await serve([], { home: serverHome })
     try {
       const made = await gridline(['admin', 'create-user', 'eve', '--json'], { home: serverHome })
       const { api_key } = JSON.parse(made.stdout)
-      // What a person does in a browser: sign in, read the page, press Allow.
+      // Does what a user does in a browser: signs in, reads the page, presses Allow.
       const browser = join(cwd, 'browser.mjs')
       writeFileSync(
         browser,
@@ -182,7 +182,7 @@ await fetch(target)
   it.each([
     ['once', '\u0003'],
     ['twice', '\u0003\u0003'],
-  ])('Ctrl-C %s ends a command that runs, with 130', async (times, text) => {
+  ])('Ctrl-C %s ends a running command with exit code 130', async (times, text) => {
     writeFileSync(join(cwd, `${times}.csv`), 'a\n1\n')
     const ended = await shown(['watch', `${times}.csv`], { typed: [{ after: /created, http/, text }] })
     expect(ended.code).toBe(130)

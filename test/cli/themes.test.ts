@@ -1,4 +1,4 @@
-// Looks of charts: built-in themes, themes in files, and the theme of the settings.
+// Themes: built in, in files, and in the settings.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -19,7 +19,7 @@ const run = (...args: string[]) => gridline(args, { home: join(folder.path, 'hom
 const template = async (plot: string) => JSON.parse((await run('plot', 'data', plot)).stdout).layout
 
 it.each(builtInThemes().map(({ name }) => name))(
-  '%s has attributes that plotly.js knows, and colors that are seen',
+  'theme %s has attributes of plotly.js and colors with enough contrast',
   async (name) => {
     const { code, stdout } = await run('theme', 'check', name, '--json', 'name,warnings')
     expect([code, JSON.parse(stdout)]).toEqual([0, { name, warnings: [] }])
@@ -27,7 +27,7 @@ it.each(builtInThemes().map(({ name }) => name))(
 )
 
 describe('--theme', () => {
-  it('is part of the chart, and stays when its data is replaced', async () => {
+  it('--theme is stored in the chart, and kept when its data is replaced', async () => {
     file('sales.csv', 'day,n\n2024-01-01,1\n2024-01-02,2\n')
     await run('upload', 'sales.csv', '--plot', 'line', '--theme', 'newsroom')
     const before = await template('sales line')
@@ -42,7 +42,7 @@ describe('--theme', () => {
     expect((await run('plot', 'options', 'sales line')).stdout).toContain('--theme gridline')
   })
 
-  it('can be a file, and that of the settings is for new charts only', async () => {
+  it('--theme can be a file; the theme of the settings applies to new charts only', async () => {
     const mine = file(
       'house.json',
       '{"layout": {"colorway": ["#004488"]}, "dark": {"layout": {"colorway": ["#88bbff"]}}}',
@@ -68,14 +68,14 @@ it.each([
   ['unknown.json', '{"layout": {"colourway": ["red"]}}', 7, 'Did you mean colorway?'],
   ['type.json', '{"data": {"lines": [{}, {"x": 1}]}}', 7, 'no traces of this type'],
   ['color.json', '{"layout": {"paper_bgcolor": "#12"}}', 7, 'is not a color'],
-])('%s is refused, and says why', async (name, content, code, message) => {
+])('theme %s is refused with the reason', async (name, content, code, message) => {
   if (content !== undefined) file(name, content)
   const done = await run('theme', 'check', name)
   expect([done.code, done.stderr]).toEqual([code, expect.stringContaining(message)])
   expect(existsSync(join(folder.path, 'made'))).toBe(false)
 })
 
-it('colors that are too near to their ground are named', () => {
+it('theme check lists colors with too little contrast to their background', () => {
   const warnings = contrasts({ layout: { colorway: ['#ffee00', '#004488'], font: { color: '#999999' } } })
   expect(warnings).toEqual([
     'color #ffee00 has a contrast of 1.2 with #ffffff; 3 can be seen well',

@@ -1,5 +1,5 @@
-// Each file in transcripts/ is a session in a terminal, and the manual of its commands: it is run as it stands.
-// `UPDATE_TRANSCRIPTS=1 npx vitest run test/cli/transcripts.test.ts` writes what was printed.
+// Runs each session in transcripts/, which also documents its commands.
+// `UPDATE_TRANSCRIPTS=1 npx vitest run test/cli/transcripts.test.ts` writes the output.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -15,11 +15,11 @@ afterAll(folder.remove)
 interface Step {
   /** The command line, after `$ `. */
   line: string
-  /** What was printed, and the exit code if it is not 0. */
+  /** The output, and the exit code unless it is 0. */
   expected: string
 }
 
-/** Steps of a transcript: `$ command`, then its output; lines of stderr begin with `2> `. */
+/** Parses the steps of a transcript: `$ command`, then its output; lines of stderr begin with `2> `. */
 function stepsOf(text: string): { title: string; steps: Step[] } {
   const [title, ...blocks] = text.split(/^\$ /m)
   return {
@@ -31,14 +31,14 @@ function stepsOf(text: string): { title: string; steps: Step[] } {
   }
 }
 
-/** The words of a command line, with single and double quotes. */
+/** Splits a command line into words, with single and double quotes. */
 function wordsOf(line: string): string[] {
   return [...line.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) =>
     word.replace(/'([^']*)'|"([^"]*)"/g, (_, one, two) => one ?? two),
   )
 }
 
-/** What differs from one machine or run to the next. */
+/** Replaces text that differs between machines or runs. */
 function stable(text: string): string {
   const user = userInfo().username
   return text
@@ -52,7 +52,7 @@ function stable(text: string): string {
 }
 
 async function run(line: string, cwd: string): Promise<string> {
-  // `echo TEXT > FILE` makes the files of a session; `echo TEXT | gridline …` feeds one.
+  // `echo TEXT > FILE` writes a file; `echo TEXT | gridline …` pipes into a command.
   const made = /^printf '([^']*)' > (\S+)$/.exec(line)
   if (made) {
     mkdirSync(join(cwd, made[2], '..'), { recursive: true })
@@ -66,7 +66,7 @@ async function run(line: string, cwd: string): Promise<string> {
     cwd,
     stdin: fed?.replaceAll('\\n', '\n'),
   })
-  // How often progress is printed depends on the speed of the machine.
+  // The number of progress lines depends on the machine.
   const errors = stderr.replace(/^.*bytes\/s\n/gm, '').replace(/^(?=.)/gm, '2> ')
   return stable(`${stdout}${errors}${code === 0 ? '' : `[exit ${code}]\n`}`)
 }

@@ -1,4 +1,4 @@
-// pull and push: files leave a server whole, and arrive whole at another.
+// pull and push.
 import {
   existsSync,
   mkdirSync,
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 
 describe('pull', () => {
-  it('writes grids as CSV and plots as figures with their data, and skips what is unchanged', async () => {
+  it('pull writes grids as CSV and plots as figures with their data, and skips unchanged files', async () => {
     const { code, stdout } = await run(['pull', 'Reports', 'out', '--json', 'path,action'])
     expect(code).toBe(0)
     const actions = new Map(
@@ -57,7 +57,7 @@ describe('pull', () => {
     expect(readdirSync(join(cwd, 'out/Reports')).filter((name) => name.endsWith('.part'))).toEqual([])
   })
 
-  it('other rows of the same grid are downloaded again, and a condition is checked', async () => {
+  it('pull downloads again with another --where, and checks the condition', async () => {
     const path = join(cwd, 'chosen/b.csv')
     const actions: string[] = []
     for (const args of [['--where', 'n > 3'], ['--where', 'n > 3'], ['--sort', '-n'], [], []]) {
@@ -74,7 +74,7 @@ describe('pull', () => {
     expect((await run(['pull', 'Reports/b', 'chosen', '--where', 'x > 3'])).stderr).toContain('no column "x"')
   })
 
-  it('--force downloads again, --dry-run writes nothing', async () => {
+  it('pull --force downloads again, and pull --dry-run writes nothing', async () => {
     const path = join(cwd, 'out/Reports/b.csv')
     const before = statSync(path).ino
     await run(['pull', 'Reports/b', 'out/Reports', '--force'])
@@ -84,7 +84,7 @@ describe('pull', () => {
     expect([stdout, existsSync(join(cwd, 'elsewhere'))]).toEqual(['[{"action":"would download"}]\n', false])
   })
 
-  it('names of files never lead out of the directory', () => {
+  it('pull never writes outside of the directory', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(fc.constantFrom('..', '.', '/', '../..', '\\'), fc.string()), { minLength: 1 }),
@@ -99,13 +99,13 @@ describe('pull', () => {
 })
 
 describe('push', () => {
-  it('copies folders, grids with the uids of their columns, and plots of them', async () => {
+  it('push copies folders, grids with the uids of their columns, and their plots', async () => {
     const serverHome = join(cwd, 'server')
     const server = await serve([], { home: serverHome })
     try {
       const made = await gridline(['admin', 'create-user', 'bob', '--json'], { home: serverHome })
       const { api_key } = JSON.parse(made.stdout)
-      // So that ids differ on both sides.
+      // Makes ids differ on both sides.
       const there = { GRIDLINE_URL: server.url, GRIDLINE_USER: 'bob', GRIDLINE_API_KEY: api_key }
       for (const name of ['p', 'q', 'r']) await run(['mkdir', name], there)
       const login = await gridline(['login', server.url, '--user', 'bob', '--profile', 'work'], {
@@ -151,7 +151,7 @@ describe('push', () => {
       expect(new Set(JSON.parse(again.stdout).map(({ action }: { action: string }) => action))).toEqual(
         new Set(['unchanged', 'skipped']),
       )
-      // The content of what is there is replaced; ids, links and uids stay.
+      // Existing content is replaced; ids, links and uids stay.
       const idsThere = async () =>
         (await run(['ls', '--all', '--profile', 'work', '--json', 'fid,path'])).stdout
       const before = await idsThere()
@@ -165,7 +165,7 @@ describe('push', () => {
       expect(await idsThere()).toBe(before)
       const same = await run(['plot', 'data', 'Reports/figure', '--inline', '--profile', 'work'])
       expect(JSON.parse(same.stdout).data[0].y).toEqual([1.5, 2.5])
-      // A column that is new on this side: charts of it lead to the column of its name there.
+      // Charts of a new column refer to the column of that name on the other server.
       writeFileSync(join(cwd, 'a.csv'), 'n,t,extra\n1,x,10\n2,y,20\n')
       const place = ['--folder', 'Reports/2024', '--local']
       await run(['upload', 'a.csv', ...place, '--on-conflict', 'replace'])
@@ -187,7 +187,7 @@ describe('push', () => {
       expect([grown.code, grown.stderr]).toEqual([0, ''])
       const drawn = await run(['plot', 'data', 'Reports/2024/extra chart', '--inline', '--profile', 'work'])
       expect(JSON.parse(drawn.stdout).data[0]).toMatchObject({ x: [1, 2], y: [10, 20] })
-      // Columns are lost only if that is confirmed.
+      // A loss of columns requires confirmation.
       writeFileSync(join(cwd, 'a.csv'), 'n\n1\n')
       await run(['upload', 'a.csv', ...place, '--on-conflict', 'replace', '--yes'])
       const asked = await run([...pushArgs, '--on-conflict', 'replace'])

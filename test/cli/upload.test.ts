@@ -20,7 +20,7 @@ afterAll(async () => {
   folder.remove()
 })
 
-/** A folder with these files, and what runs commands in it. */
+/** Creates a folder with these files, and returns a function that runs commands in it. */
 function place(name: string, files: Record<string, string>) {
   const cwd = join(folder.path, name)
   for (const [path, content] of Object.entries(files)) {
@@ -38,7 +38,7 @@ function place(name: string, files: Record<string, string>) {
 }
 
 describe('a local file', () => {
-  it('is read by patterns with characters outside of ASCII, as in the sources', async () => {
+  it('patterns with characters outside of ASCII work in the build as in the sources', async () => {
     const { run } = place('signs', { 'a.csv': 'd;p\n2024年3月31日;1.234,50 €\n2024年4月1日;2,50 €\n' })
     const args = [
       'cat',
@@ -57,7 +57,7 @@ describe('a local file', () => {
 })
 
 describe('directories and patterns', () => {
-  it('keep their structure, leave out what is no data, and go on where they failed', async () => {
+  it('upload of a directory keeps its structure, skips other files, and continues after failures', async () => {
     const { cwd, run } = place('tree', {
       'data/a.csv': 'n\n1\n',
       'data/2024/b.csv': 'n\n2\n',
@@ -132,7 +132,7 @@ describe('directories and patterns', () => {
     expect(await files('none*.csv')).toBe(3)
   })
 
-  it('many files in parallel are reported in their order, with a file of results', async () => {
+  it('parallel uploads are reported in order, and written to --output-file', async () => {
     const files = Object.fromEntries(Array.from({ length: 40 }, (_, k) => [`m/f${10 + k}.csv`, `n\n${k}\n`]))
     const { cwd, run } = place('many', { ...files, 'm/f99.csv': 'a,b\n1,2\n1,2,3,4\n' })
     const { code, stdout } = await run(['upload', 'm', '--jobs', '8', '--output-file', 'out.ndjson', '-q'])
@@ -145,7 +145,7 @@ describe('directories and patterns', () => {
 })
 
 describe('a file that is on the server already', () => {
-  it('gets its chart and its rows, also when it has not changed', async () => {
+  it('an unchanged file still gets its chart and its rows', async () => {
     const { run } = place('chart', { 'c.csv': 'day,price\n1,2\n2,3\n' })
     const chart = [
       '--on-conflict',
@@ -169,7 +169,7 @@ describe('a file that is on the server already', () => {
     expect([wrong.code, wrong.stderr]).toEqual([7, expect.stringMatching(/Did you mean price\?/)])
   })
 
-  it('a sheet that does not exist is said before the name that is taken', async () => {
+  it('a missing sheet is reported before a name conflict', async () => {
     const { cwd, run } = place('sheet', { 'book.csv': 'n\n1\n' })
     await run(['upload', 'book.csv'])
     writeFileSync(join(cwd, 'book.xlsx'), await xlsx({ One: [['a'], [1]], Two: [['b'], [2]] }))
@@ -179,7 +179,7 @@ describe('a file that is on the server already', () => {
     expect([taken.code, taken.stderr]).toEqual([6, expect.stringMatching(/already exists/)])
   })
 
-  it('two files of one name are refused before anything is sent', async () => {
+  it('two files with the same name are refused before anything is sent', async () => {
     const { run } = place('twice', { 'a/x.csv': 'n\n1\n', 'b/x.csv': 'n\n2\n' })
     const { code, stdout, stderr } = await run(['upload', '**/x.csv', '--folder', 'twice'])
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(/would both be named x/)])
@@ -187,7 +187,7 @@ describe('a file that is on the server already', () => {
 })
 
 describe('large files', () => {
-  /** Forwards to the server, and cuts each connection after so many bytes from the client. */
+  /** Forwards to the server, and cuts each connection after a number of bytes from the client. */
   async function cutting(limits: number[]): Promise<{ url: string; proxy: Server; cuts: () => number }> {
     const { port } = new URL(server.url)
     let cuts = 0
@@ -218,7 +218,7 @@ describe('large files', () => {
     return { url: `http://127.0.0.1:${at.port}`, proxy, cuts: () => cuts }
   }
 
-  it('go on after broken connections, without sending again what has arrived', async () => {
+  it('a large upload resumes after broken connections, without resending received bytes', async () => {
     const line = `${'x'.repeat(98)}\n`
     const { run } = place('large', { 'large.csv': `text\n${line.repeat(720_000)}` })
     const { url, proxy, cuts } = await cutting([20_000_000, 30_000_000, 10_000_000])
@@ -235,7 +235,7 @@ describe('large files', () => {
 })
 
 describe('CI systems', () => {
-  it('GitHub: outputs of the step, a summary, and an annotation of the wrong line', async () => {
+  it('in GitHub Actions, upload writes step outputs, a summary, and an annotation of the wrong line', async () => {
     const { cwd, run } = place('github', { 'good.csv': 'n\n1\n', 'bad.csv': 'a,b\n1,2\n1,2,3,4\n' })
     const env = {
       GITHUB_ACTIONS: 'true',
@@ -253,7 +253,7 @@ describe('CI systems', () => {
     )
   })
 
-  it('GitLab: a code quality report', async () => {
+  it('in GitLab CI, upload writes a code quality report', async () => {
     const { cwd, run } = place('gitlab', { 'bad.csv': 'a,b\n1,2\n1,2,3,4\n' })
     expect((await run(['upload', 'bad.csv'], { GITLAB_CI: 'true', CI: 'true' })).code).toBe(7)
     const report = JSON.parse(readFileSync(join(cwd, 'gl-code-quality-report.json'), 'utf8'))
@@ -265,7 +265,7 @@ describe('CI systems', () => {
     ])
   })
 
-  it('elsewhere: a line with file and line; without CI nothing', async () => {
+  it('in other CI systems, upload prints file and line; without CI nothing', async () => {
     const { cwd, run } = place('plain', { 'bad.csv': 'a,b\n1,2\n1,2,3,4\n' })
     expect((await run(['upload', 'bad.csv'], { CI: '1' })).stderr).toMatch(/^bad\.csv:3: error: /)
     expect((await run(['upload', 'bad.csv'])).stderr).toMatch(/^error: /)
@@ -296,7 +296,7 @@ describe('CI systems', () => {
 })
 
 describe('--unpivot', () => {
-  it('makes rows of columns, in any form of file, and says so of columns that are years', async () => {
+  it('--unpivot turns columns into rows in every format, and is suggested for columns that are years', async () => {
     const { run } = place('unpivot', {
       'wide.csv': 'country,code,2019,2020,2021\nNorway,01,1,,3\n"a, ""b""",02,4,5,6\n',
       'wide.json': '[{"k":"a","t1":1,"t2":2},{"k":"b","t1":3,"t2":4}]',
@@ -335,7 +335,7 @@ describe('--unpivot', () => {
     expect(JSON.parse(tried.stdout)[0].rows).toBe(4)
   })
 
-  it('is refused without the other, and for columns that are not there', async () => {
+  it('--unpivot is refused without --into, and for missing columns', async () => {
     const { run } = place('unpivot-wrong', { 'a.csv': 'k,x,y\n1,2,3\n' })
     for (const [args, said] of [
       [['--unpivot', 'x,y'], 'belong together'],

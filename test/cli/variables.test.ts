@@ -1,3 +1,4 @@
+// Settings of serve from flags, variables and files.
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -17,7 +18,7 @@ function file(name: string, text: string): string {
 }
 
 describe('settings of serve', () => {
-  it('each have a flag, a variable and a file', () => {
+  it('every setting of serve has a flag, a variable and a file', () => {
     const without = command
       .options!.filter(({ variable }) => variable === undefined)
       .map(({ flags }) => flags)
@@ -26,7 +27,7 @@ describe('settings of serve', () => {
       if (variable) expect(Object.keys(environmentTable)).toContain(variable)
   })
 
-  it('come from variables and files where no flag gives them, for serve and admin alike', async () => {
+  it('settings come from variables and files where no flag is given, for serve and admin', async () => {
     const database = `sqlite:${join(folder.path, 'served.db')}`
     const options = {
       home: folder.path,
@@ -34,7 +35,7 @@ describe('settings of serve', () => {
         GRIDLINE_DATABASE_FILE: file('database', `${database}\n`),
         GRIDLINE_PUBLIC_URL: 'https://charts.example.com',
         GRIDLINE_SERVER_NAME: 'a',
-        // What Kubernetes sets for a service of this name.
+        // A variable that Kubernetes sets for a service named gridline.
         GRIDLINE_PORT: 'tcp://10.0.0.1:8080',
       },
     }
@@ -58,12 +59,12 @@ describe('settings of serve', () => {
     [{ GRIDLINE_LIMIT_PAGE_SIZE_FILE: file('page-size', 'many') }, /GRIDLINE_LIMIT_PAGE_SIZE=many/],
     [{ GRIDLINE_DATABASE_FILE: '/nowhere/at/all' }, /GRIDLINE_DATABASE_FILE: cannot read .*ENOENT/],
     [{ GRIDLINE_SMTP: 'x', GRIDLINE_SMTP_FILE: '/x' }, /both GRIDLINE_SMTP and GRIDLINE_SMTP_FILE are set/],
-  ])('that do not fit are named: %j', async (env, message) => {
+  ])('invalid settings are named: %j', async (env, message) => {
     const done = await gridline(['serve'], { home: folder.path, env })
     expect([done.code, done.stderr]).toEqual([2, expect.stringMatching(message)])
   })
 
-  it('that name a folder or a file of something else are refused, and its rights stay', async () => {
+  it('a database setting that names a folder or a foreign file is refused, and its mode is kept', async () => {
     const place = join(folder.path, 'theirs')
     mkdirSync(place, { mode: 0o755 })
     chmodSync(place, 0o755)
@@ -85,7 +86,7 @@ describe('settings of serve', () => {
     }
   })
 
-  it('keep their passwords to themselves', async () => {
+  it('settings never reveal their passwords', async () => {
     const database = 'postgres://u:secret@127.0.0.1:1/x'
     const done = await gridline(['admin', 'user', 'disable', 'nobody', '--yes', '--database', database], {
       home: folder.path,
@@ -97,7 +98,7 @@ describe('settings of serve', () => {
     ])
   })
 
-  it('do not matter to a signal: whenever it arrives, the server ends', async () => {
+  it('a signal ends the server at any moment of its startup', async () => {
     const ends = [0, 60, 120, 180, 240, 300, 400].map(async (ms) => {
       const child = start(['serve', '--port', '0'], {
         home: join(folder.path, `signal-${ms}`),
@@ -110,11 +111,11 @@ describe('settings of serve', () => {
     await Promise.all(ends)
   })
 
-  it('with no value in their file are refused', () => {
+  it('a setting whose file is empty is refused', () => {
     expect(() => withFiles({ GRIDLINE_SMTP_FILE: file('empty', '\n') })).toThrow(/has no value/)
   })
 
-  it('of AWS come from files too; files that other programs read are left to them', () => {
+  it('AWS credentials come from files too; files for other programs are ignored', () => {
     const key = file('secret', 'abc\r\n')
     expect(
       withFiles({ AWS_SECRET_ACCESS_KEY_FILE: key, AWS_SHARED_CREDENTIALS_FILE: '/c', GRIDLINE_FILE: '/c' }),
@@ -127,7 +128,7 @@ describe('settings of serve', () => {
 })
 
 describe('passwords', () => {
-  it('in URLs are not in the command line that others see', async () => {
+  it('passwords in URLs are hidden from the process list', async () => {
     expect(
       withoutPasswords(['--smtp', 'smtp://me:p:w@host', '--database', 'postgres://u:x@db/n', 'a:b@c']),
     ).toEqual(['--smtp', 'smtp://me:***@host', '--database', 'postgres://u:***@db/n', 'a:b@c'])

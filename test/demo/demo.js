@@ -1,4 +1,4 @@
-// npm run demo [-- FILE]: a data file becomes a grid and a chart, as a person would do it in a terminal.
+// npm run demo [-- FILE]: creates a grid and a chart from a data file, like a user in a terminal.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const own = process.argv[2]
-// npm runs scripts in the folder of the package; a file is meant from where the person stands.
+// npm runs scripts in the package folder; FILE is relative to the user's folder.
 const file = own
   ? resolve(process.env.INIT_CWD ?? process.cwd(), own)
   : join(root, 'test', 'data', 'weather.csv')
@@ -17,7 +17,7 @@ function gridline(args, { shown = true, input } = {}) {
   const words = args.map((arg) => (/^[\w./:=,-]+$/.test(arg) ? arg : `'${arg}'`))
   if (shown) console.log(`\n$ gridline ${words.join(' ')}`)
   const { status, stdout } = spawnSync(process.execPath, [join(root, 'bin', 'gridline.js'), ...args], {
-    // In a CI job, too, the database of this machine is meant.
+    // Uses the local database even in a CI job.
     env: { ...process.env, GRIDLINE_HOME: home, GRIDLINE_PROFILE: 'local' },
     encoding: 'utf8',
     input,
@@ -47,16 +47,16 @@ console.log(`${made.fid}  ${made.filename}  ${made.row_count} rows  ${made.web_u
 gridline(['cat', made.filename, '--format', 'table', '--limit', '5'])
 gridline(['describe', made.filename, '--format', 'table'])
 
-// The first row again, appended to the grid.
+// Appends the first row again.
 const [, row] = gridline(['cat', made.fid, '--limit', '1'], { shown: false }).split('\n')
 if (row) gridline(['append', made.filename, '--row', row])
 
-// A line of its first column of numbers, over a column of dates; of another file, its values.
+// Draws the first column of numbers over a column of dates; other files as they are.
 const isNumber = ({ type }) => type === 'number'
 const numbers = made.cols.filter(isNumber)
 const y = numbers.find(({ name }) => name === 'temp_max') ?? numbers[0]
 const x = made.cols.find(({ name }) => /date|day|time|year|month/i.test(name) && name !== y?.name)
-// Two places in one column are two lines.
+// Draws one line per value of a text column.
 const by = made.cols.some(({ name }) => name === 'location') && x ? ['--by', 'location'] : []
 if (y) {
   const grid = made.filename

@@ -1,10 +1,10 @@
-// Whatever a text is: it is read or refused with a reason, and the same in pieces of any size.
+// Random texts are read, or refused with a reason, alike in chunks of any size.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { Kernel } from '../../src/ingest/kernel/index.ts'
 import { read } from './read.ts'
 
-/** Parts of texts that mean something to the reader. */
+/** Fragments with a meaning for the reader. */
 const part = fc.constantFrom(
   ...['a', 'b', 'name', '1', '2.5', '1,5', '1,234', '2024-01-01', '10:00', '', ' ', '  ', '"', '""', '"x"'],
   ...[
@@ -85,7 +85,7 @@ async function found(one: string, pieces: number): Promise<Found> {
   }
 }
 
-it('any text is read or refused, the same in pieces of 1, 7 and 65,536 bytes, with and without the kernel', async () => {
+it('any text is read or refused alike, in chunks of 1, 7 and 65,536 bytes, with and without the kernel', async () => {
   await fc.assert(
     fc.asyncProperty(text, async (one) => {
       const whole = await found(one, 65_536)

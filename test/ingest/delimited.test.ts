@@ -1,3 +1,4 @@
+// Delimited text: types, dirty input, limits.
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { Problem } from '../../src/contract/errors.ts'
@@ -50,7 +51,7 @@ describe('types are detected over the whole column and lose no data', () => {
     })
   }
 
-  it('copies numbers byte for byte', async () => {
+  it('numbers are copied byte for byte', async () => {
     const { slices } = await read('a,b\n1.10,x\n0.1000000000000000055511151231257827,y\n')
     expect(slices.find(({ column }) => column === 0)?.text.toString()).toBe(
       '1.10,0.1000000000000000055511151231257827',
@@ -66,7 +67,7 @@ describe('types are detected over the whole column and lose no data', () => {
     expect(columns[0].text).toEqual({ line: 200_002, text: 'last' })
   })
 
-  it('NAME:TYPE overrides', async () => {
+  it('NAME:TYPE overrides the detected type', async () => {
     const types = new Map([
       ['zip', 'text'],
       ['n', 'number'],
@@ -85,7 +86,7 @@ describe('types are detected over the whole column and lose no data', () => {
     )
   })
 
-  it('nullText is read as a missing value', async () => {
+  it('cells equal to nullText are missing values', async () => {
     const { rows, types } = await read('k,v\na,1\nb,NA\n', { nullTexts: ['NA'] })
     expect(types).toEqual(['text', 'number'])
     expect(rows).toEqual([
@@ -94,7 +95,7 @@ describe('types are detected over the whole column and lose no data', () => {
     ])
   })
 
-  it('distinguishes a quoted empty string from an empty cell in a text column', async () => {
+  it('a quoted empty string differs from an empty cell in a text column', async () => {
     const { rows } = await read('a,b,c\n"",1,x\n,2,\n"",3,y\nz,"",\n')
     expect(rows).toEqual([
       ['', 1, 'x'],
@@ -435,7 +436,7 @@ describe('dirty input loads correctly with a warning, or is refused with line an
       if (warning) expect(found.warnings.join('\n')).toMatch(warning)
       else expect(found.warnings).toEqual([])
     })
-    it(`${name}, a byte at a time`, async () => {
+    it(`${name} is read alike one byte at a time`, async () => {
       const [whole, dripped] = [await read(text), await read(text, {}, 1)]
       expect([dripped.names, dripped.rows, dripped.warnings]).toEqual([
         whole.names,
@@ -485,17 +486,17 @@ describe('dirty input loads correctly with a warning, or is refused with line an
     ],
   ]
   for (const [name, text, message] of refused) {
-    it(`refuses ${name}`, async () => {
+    it(`${name} is refused`, async () => {
       expect(await refusal(text)).toMatch(message)
     })
   }
 
-  it('reads a lone header as a table without rows', async () => {
+  it('a lone header is a table without rows', async () => {
     const { names, rows, warnings } = await read('a,b\n')
     expect([names, rows, warnings]).toEqual([['a', 'b'], [], ['no rows below the header']])
   })
 
-  it('skips rows that consist of delimiters only, with a warning', async () => {
+  it('rows of delimiters only are skipped, with a warning', async () => {
     const { rows, warnings } = await read('a,b\n1,x\n,\n2,y\n,\n')
     expect([rows, warnings]).toEqual([
       [
@@ -507,7 +508,7 @@ describe('dirty input loads correctly with a warning, or is refused with line an
     expect((await read('a,b\n1,x\n"",""\n')).rows).toHaveLength(2)
   })
 
-  it('drops a trailing delimiter in every row, also after empty cells', async () => {
+  it('a trailing delimiter in every row is dropped, also after empty cells', async () => {
     const { names, rows } = await read('a,b,c\n1,2,3,\n4,,6,\n')
     expect([names, rows]).toEqual([
       ['a', 'b', 'c'],
@@ -518,12 +519,12 @@ describe('dirty input loads correctly with a warning, or is refused with line an
     ])
   })
 
-  it('still skips titles and labels above a table', async () => {
+  it('titles and labels above a table are skipped', async () => {
     const { names } = await read('Station,Seattle\nBy,Ann\n\nday,a,b\n2024-01-01,1,2\n2024-01-02,3,4\n')
     expect(names).toEqual(['day', 'a', 'b'])
   })
 
-  it('refuses unknown encodings and delimiters, and too many columns', async () => {
+  it('unknown encodings and delimiters, and too many columns, are refused', async () => {
     expect(await refusal('a\n1\n', { encoding: 'klingon' })).toMatch(
       /invalid_request: unknown encoding: klingon/,
     )
@@ -531,7 +532,7 @@ describe('dirty input loads correctly with a warning, or is refused with line an
     expect(await refusal(wide)).toMatch(/line 1: 100000 columns; the limit is 10000/)
   })
 
-  it('refuses a line of 100 MB in constant memory', async () => {
+  it('a line of 100 MB is refused in constant memory', async () => {
     const block = Buffer.alloc(1 << 20, 'x')
     let pulled = 0
     const input = (async function* () {
@@ -544,12 +545,12 @@ describe('dirty input loads correctly with a warning, or is refused with line an
     expect(pulled).toBeLessThan(70)
   })
 
-  it('reads a line that begins with 200,000 blanks, and 10,000 columns of one name', async () => {
+  it('a line that begins with 200,000 blanks, and 10,000 columns of one name, are read', async () => {
     expect((await read(blankLine(200_000))).rows).toEqual([['x', 1]])
     expect(new Set((await read(sameNames(10_000))).names).size).toBe(10_000)
   })
 
-  it('decodes any given encoding', async () => {
+  it('--encoding decodes any named encoding', async () => {
     const { rows } = await read(Buffer.from([0x61, 0x2c, 0x62, 0x0a, 0x31, 0x2c, 0xb1, 0x0a]), {
       encoding: 'iso-8859-2',
     })
@@ -562,12 +563,12 @@ describe('cells in single quotes', () => {
   it.each([
     ['of one column', rows.map(([a, b, c]) => `${a},'${b}',${c}`)],
     ['of all columns', rows.map((row) => row.map((cell) => `'${cell}'`).join(','))],
-  ])('%s can have line ends', async (_, lines) => {
+  ])('cells in %s can have line ends', async (_, lines) => {
     const { names, rows: found } = await read(`id,note,n\n${lines.join('\n')}\n`)
     expect([names, found]).toEqual([['id', 'note', 'n'], rows])
   })
 
-  it('are not assumed where a row would differ in width', async () => {
+  it('single quotes are not assumed where a row would differ in width', async () => {
     const text = "id,note\n1,'tis\n2\n3,'twas\n4,rock 'n' roll\n5,x\n"
     expect((await read(text)).rows.map(([, note]) => note)[0]).toBe("'tis")
   })

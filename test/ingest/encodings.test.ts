@@ -1,10 +1,10 @@
-// Encodings are detected where the bytes are not UTF-8, and the guess is said.
+// Detection of encodings, with its warnings.
 import iconv from 'iconv-lite'
 import { describe, expect, it } from 'vitest'
 import { encodingNamed } from '../../src/ingest/index.ts'
 import { read } from './read.ts'
 
-/** Encodes a text, by what the decoder makes of each byte or pair of bytes. */
+/** Encodes a text by inverting the decoder for each byte or pair of bytes. */
 function encode(text: string, encoding: string): Buffer {
   const decoder = new TextDecoder(encoding, { fatal: true })
   const bytes = new Map<string, number[]>()
@@ -14,7 +14,7 @@ function encode(text: string, encoding: string): Buffer {
       const c = decoder.decode(Uint8Array.from(code), { stream: true })
       if ([...c].length === 1 && !bytes.has(c)) bytes.set(c, code)
     } catch {
-      // No character.
+      // Not a character.
     }
   }
   for (let a = 0x80; a <= 0xff; a++) add(a)
@@ -49,7 +49,7 @@ describe('encodings', () => {
     )
   })
 
-  it('a few special characters are Windows-1252, wherever they are', async () => {
+  it('a few special characters are read as Windows-1252, wherever they are', async () => {
     for (const at of [0, 70_000]) {
       const text = `name,n\n${'plain,1\n'.repeat(at / 8)}café,2\n`
       const { rows } = await read(encode(text, 'windows-1252'))
@@ -63,12 +63,12 @@ describe('encodings', () => {
     'k,v\n0,ACME™\n1,plain\n',
     'id,price GBP£\n1,5\n2,6\n',
     'k,v\n0,Ann’s – “café”\n1,5 € • 20 °C\n',
-  ])('signs of Windows-1252 are no letters of DOS: %j', async (text) => {
+  ])('punctuation of Windows-1252 is not read as letters of DOS: %j', async (text) => {
     const { rows, names } = await read(encode(text, 'windows-1252'))
     expect([names, ...rows].map((row) => row.join()).join('\n')).toBe(text.trim())
   })
 
-  it('a code page of DOS is detected, and each can be named', async () => {
+  it('DOS code page 850 is detected, and every DOS code page can be named', async () => {
     const text = 'nom,ville\nNestl\u00e9,Vevey\nM\u00fcller,Z\u00fcrich\nFran\u00e7ois,Malm\u00f6\n'
     const lines = text
       .trim()
@@ -86,7 +86,7 @@ describe('encodings', () => {
     ])
   })
 
-  it('names that programs use are known', () => {
+  it('encoding names used by programs are accepted', () => {
     for (const [name, encoding] of [
       ['cp949', 'euc-kr'],
       ['cp932', 'shift_jis'],

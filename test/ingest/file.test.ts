@@ -1,3 +1,4 @@
+// Streaming of JSON arrays, --flatten, sheets and ranges.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { limitsFrom } from '../../src/contract/limits.ts'
@@ -9,7 +10,7 @@ const few = limitsFrom({ GRIDLINE_LIMIT_JSON_BODY_BYTES: '100' })
 const json = (text: string, options: Partial<FileOptions> = {}, pieces?: number) =>
   readFile(Buffer.from(text), { fileName: 'a.json', ...options }, pieces)
 
-it('an array of records beyond json_body_bytes is read in pieces, with columns that appear late', async () => {
+it('an array of records above json_body_bytes is streamed, with columns that appear late', async () => {
   const value = fc.oneof(
     fc.string(),
     fc.integer(),
@@ -42,7 +43,7 @@ it.each([
   await expect(json(text, { limits: few }, 10)).rejects.toThrow(message)
 })
 
-it('with flatten, members of nested objects are columns', async () => {
+it('with flatten, members of nested objects become columns', async () => {
   const text = '[{"id": 1, "at": {"city": "Oslo", "geo": {"x": 1}}}, {"id": 2, "at": null}]'
   const [{ names, rows }] = await json(text, { flatten: true })
   expect([names, rows]).toEqual([
@@ -54,7 +55,7 @@ it('with flatten, members of nested objects are columns', async () => {
   ])
 })
 
-it('a sheet and a range of a workbook are chosen', async () => {
+it('a sheet and a range of a workbook can be selected', async () => {
   const bytes = await xlsx({
     First: [['a'], [1]],
     Second: [

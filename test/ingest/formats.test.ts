@@ -1,4 +1,4 @@
-// Parquet, Arrow, OpenDocument, and compressed files, against what other programs write.
+// Parquet, Arrow, OpenDocument and compressed files, written by other programs.
 import { mkdtemp, readFile as readBytes, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { tableFromArrays, tableToIPC } from 'apache-arrow'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { limitsFrom } from '../../src/contract/limits.ts'
 import { zip } from '../support/archives.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { readFile } from './read-file.ts'
 
 let folder: string
@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** A query's result as a Parquet file of DuckDB. */
+/** Writes the result of a DuckDB query as Parquet. */
 async function parquet(query: string, options = ''): Promise<Buffer> {
   const file = join(folder, 'a.parquet')
   await duckdb.run(`copy (${query}) to '${file}' (format parquet${options})`)
@@ -56,7 +56,7 @@ describe('Parquet', () => {
     [i, i + 1] as l, {'a': i, 'b': 'x'} as st from range(5) r(i)`
 
   it.each(['snappy', 'zstd', 'gzip', 'lz4_raw', 'brotli', 'uncompressed'])(
-    'values of all types come back exact: %s',
+    'Parquet values of all types are exact: %s',
     async (codec) => {
       const [found] = await readFile(await parquet(query, `, codec '${codec}'`))
       expect(found.names).toEqual('i big huge f single dec ok s d ts tm n l st'.split(' '))
@@ -67,7 +67,7 @@ describe('Parquet', () => {
     },
   )
 
-  it('several row groups are one table, in order', async () => {
+  it('several row groups become one table, in order', async () => {
     const file = await parquet('select i, i % 7 as m from range(10000) r(i)', ', row_group_size 2048')
     const [found] = await readFile(file)
     expect(found.rows).toEqual(Array.from({ length: 10_000 }, (_, k) => [k, k % 7]))
@@ -81,7 +81,7 @@ describe('Parquet', () => {
     expect(found.warnings.join()).toMatch(/column x: 2 values that are not finite/)
   })
 
-  /** Each type with values that are easily read wrong; all are compared with what DuckDB writes as text. */
+  /** Each type with tricky values, compared with DuckDB's text. */
   const types: [type: string, values: string[]][] = [
     ['decimal(18, 2)', ['12345678901234.56', '-0.01', '0.50']],
     ['decimal(38, 10)', ['1234567890123456789012345678.0123456789', '-1.5000000000', '0.0000000000']],
@@ -95,19 +95,19 @@ describe('Parquet', () => {
     ['ubigint', ['18446744073709551615', '0']],
     ['uuid', ['123e4567-e89b-12d3-a456-426614174000']],
   ]
-  it.each(types)('%s is what DuckDB writes', async (type, values) => {
+  it.each(types)('%s is read as DuckDB writes it', async (type, values) => {
     const rows = values.map((value) => `('${value}'::${type})`).join(', ')
     const [found] = await readFile(await parquet(`select v from (values ${rows}, (null)) t(v)`))
     expect(found.literals[0].slice(0, -1).map((text) => text.replace(/^"|"$/g, ''))).toEqual(values)
     expect(found.rows.at(-1)).toEqual([null])
   })
 
-  it('times with a zone are in UTC, and say so', async () => {
+  it('timestamps with a zone are converted to UTC, with Z', async () => {
     const [found] = await readFile(await parquet(`select '2024-01-01 10:00:00+02'::timestamptz as t`))
     expect(found.rows).toEqual([['2024-01-01 08:00:00Z']])
   })
 
-  it('times in UTC say so, also inside of structs, where numbers keep their digits', async () => {
+  it('UTC timestamps end in Z, also inside structs, where numbers keep their digits', async () => {
     const [found] = await readFile(
       await parquet(
         "select '10:11:12+02'::timetz as t, '01:00:00+02'::timetz as u, {'t': '10:11:12.5'::time, 'z': '2024-01-01 10:00:00+02'::timestamptz, 'f': 0.1::float, 'd': 0.3::decimal(5, 1), 'n': 'nan'::double} as s",
@@ -119,13 +119,13 @@ describe('Parquet', () => {
     expect(found.warnings.join()).toContain('column s: 1 values that are not finite')
   })
 
-  it('two members of one name are refused', async () => {
+  it('two struct members of one name are refused', async () => {
     const file = await parquet("select {'a': 1, 'z': 2} as s")
     const twice = Buffer.from(file.toString('latin1').replaceAll('\u0001z', '\u0001a'), 'latin1')
     await expect(readFile(twice)).rejects.toThrow(/column s has two members s\.a/)
   })
 
-  it('two columns of one name are read by their position', async () => {
+  it('two columns of one name are read by position', async () => {
     const [found] = await readFile(await parquet('select 1 as a, 2 as b, 3 as c'))
     expect(found.rows).toEqual([[1, 2, 3]])
     const file = await parquet('select 1 as a, 2 as z, [3] as c')
@@ -134,7 +134,7 @@ describe('Parquet', () => {
     expect([same.names, same.rows]).toEqual([['a', 'a (2)', 'c'], [[1, 2, [3]]]])
   })
 
-  it('a file that is cut off or changed anywhere is refused, or gives a table', async () => {
+  it('a truncated or altered Parquet file is refused or read, but never crashes', async () => {
     const file = await parquet(query)
     for (let k = 4; k < file.length; k += runs(211, 61)) {
       const changed = Buffer.from(file)
@@ -148,7 +148,7 @@ describe('Parquet', () => {
     }
   }, 120_000)
 
-  it('too many columns, and content that is much larger than the file, are refused', async () => {
+  it('too many columns and a high compression ratio are refused', async () => {
     const file = await parquet('select 1 as a, 2 as b, 3 as c')
     await expect(readFile(file, { limits: limitsFrom({ GRIDLINE_LIMIT_COLUMNS: '2' }) })).rejects.toThrow(
       /3 columns; the limit is 2/,
@@ -161,7 +161,7 @@ describe('Parquet', () => {
 })
 
 describe('Arrow', () => {
-  it('a stream of a version before 0.15 is named', async () => {
+  it('an Arrow stream of a version before 0.15 is named', async () => {
     const stream = Buffer.concat([Buffer.from([0x80, 0, 0, 0, 0x10, 0, 0, 0]), Buffer.alloc(200)])
     for (const fileName of ['old.arrow', 'old.arrows', 'old.feather'])
       await expect(readFile(stream, { fileName })).rejects.toThrow(/before 0\.15/)
@@ -177,7 +177,7 @@ describe('Arrow', () => {
     ok: [true, false, null],
   })
 
-  it.each(['file', 'stream'] as const)('values come back exact: %s', async (format) => {
+  it.each(['file', 'stream'] as const)('Arrow values are exact: %s', async (format) => {
     const [found] = await readFile(tableToIPC(table, format))
     expect(found.names).toEqual(['i', 'f', 'g', 's', 'big', 'd', 'ok'])
     expect(found.rows).toEqual([
@@ -187,7 +187,7 @@ describe('Arrow', () => {
     ])
   })
 
-  it.each(['lz4', 'zstd'])('buffers packed with %s', async (codec) => {
+  it.each(['lz4', 'zstd'])('Arrow buffers compressed with %s are read', async (codec) => {
     const file = await readBytes(new URL(`../data/arrow/${codec}.feather`, import.meta.url))
     const [found] = await readFile(file)
     expect(found.rows).toEqual(Array.from({ length: 2000 }, (_, k) => [k % 10, `row ${k % 7}`]))
@@ -214,7 +214,7 @@ describe('OpenDocument spreadsheets', () => {
   const sheet = (name: string, rows: string[]): string =>
     `<table:table table:name="${name}">${rows.map((row) => `<table:table-row>${row}</table:table-row>`).join('')}<table:table-row table:number-rows-repeated="1048000"><table:table-cell table:number-columns-repeated="1024"/></table:table-row></table:table>`
 
-  it('numbers, texts, dates, times, repeated and empty cells', async () => {
+  it('ODS numbers, texts, dates, times, repeated and empty cells are read', async () => {
     const file = await ods(
       sheet('One', [
         text('a') + text('b') + text('c') + text('d'),
@@ -238,7 +238,7 @@ describe('OpenDocument spreadsheets', () => {
     expect(found.warnings.join()).toMatch(/formula errors/)
   })
 
-  it('each sheet is a table; --sheet and --range choose', async () => {
+  it('each ODS sheet becomes a table; --sheet and --range select', async () => {
     const file = await ods(
       sheet('One', [text('a') + text('b'), number(1) + number(2)]) +
         sheet('Empty', []) +
@@ -260,7 +260,7 @@ describe('OpenDocument spreadsheets', () => {
     await expect(readFile(file, { sheet: 'Three' })).rejects.toThrow(/no sheet "Three"/)
   })
 
-  it('many sheets, small and large, are read in one pass; a table in a cell is no sheet', async () => {
+  it('many ODS sheets are read in one pass; a table in a cell is not a sheet', async () => {
     const inner =
       '<table:table table:name="Inner"><table:table-row><table:table-cell/></table:table-row></table:table>'
     const names = Array.from({ length: 60 }, (_, k) => `Sheet ${k}`)
@@ -279,7 +279,7 @@ describe('OpenDocument spreadsheets', () => {
       expect(table.rows).toEqual(rows(k).map((_, r) => [k, `row ${r} of ${k}`]))
   })
 
-  it('rows and cells that are repeated too often are refused', async () => {
+  it('ODS rows and cells that are repeated too often are refused', async () => {
     const long = 'x'.repeat(100_000)
     const cells = `<table:table-cell office:value-type="string" table:number-columns-repeated="16000"><text:p>${long}</text:p></table:table-cell>`
     await expect(readFile(await ods(sheet('One', [cells])))).rejects.toThrow(/too large, or is repeated/)
@@ -287,7 +287,7 @@ describe('OpenDocument spreadsheets', () => {
     await expect(readFile(await ods(rows))).rejects.toThrow(/too large, or is repeated/)
   })
 
-  it('a text document is refused', async () => {
+  it('an OpenDocument text is refused', async () => {
     const file = await zip({
       'META-INF/manifest.xml': '<manifest/>',
       'content.xml': '<office:document-content xmlns:office="o"><office:text/></office:document-content>',
@@ -297,7 +297,7 @@ describe('OpenDocument spreadsheets', () => {
 })
 
 describe('compressed files', () => {
-  // a,b / 1,x / 2,y, packed by zstd 1.5 and bzip2 1.0.
+  // a,b / 1,x / 2,y, compressed by zstd 1.5 and bzip2 1.0.
   const zstd = Buffer.from('KLUv/SQMYQAAYSxiCjEseAoyLHkKLp8hRg==', 'base64')
   const bzip2 = Buffer.from(
     'QlpoOTFBWSZTWbzHKEUAAARZgAAQAAQwADAAAGAgADEMCCNBmo4EIheLuSKcKEheY5QigA==',
@@ -307,7 +307,7 @@ describe('compressed files', () => {
   const skippable = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4])
   const hasZstd = 'createZstdDecompress' in zlib
 
-  it.skipIf(hasZstd)('zstd is refused by versions of Node.js without it', async () => {
+  it.skipIf(hasZstd)('zstd is refused on Node.js versions without it', async () => {
     await expect(readFile(zstd)).rejects.toThrow(/needs Node.js 22.15/)
   })
 
@@ -320,7 +320,7 @@ describe('compressed files', () => {
       : []),
     ['bzip2', bzip2] as const,
     ['two bzip2 streams', Buffer.concat([bzip2, bzip2])] as const,
-  ])('%s, in pieces of any size', async (name, file) => {
+  ])('%s is decompressed in chunks of any size', async (name, file) => {
     const twice = name.startsWith('two')
     for (const pieces of [1, 7, 1024]) {
       const [found] = await readFile(file, { fileName: 'a.csv.x' }, pieces)
@@ -338,7 +338,7 @@ describe('compressed files', () => {
     }
   })
 
-  it.skipIf(!hasZstd)('a zstd file of many blocks comes back whole', async () => {
+  it.skipIf(!hasZstd)('a zstd file of many blocks is decompressed completely', async () => {
     const rows = Array.from({ length: 200_000 }, (_, k) => [k, `text ${k % 977}`])
     const text = `a,b\n${rows.map((row) => row.join(',')).join('\n')}\n`
     const { zstdCompressSync } = zlib as unknown as { zstdCompressSync: (text: string) => Buffer }
@@ -347,7 +347,7 @@ describe('compressed files', () => {
   })
 
   it.each([...(hasZstd ? [['zstd', zstd] as const] : []), ['bzip2', bzip2] as const])(
-    '%s that is cut off or changed is refused',
+    'truncated or altered %s is refused',
     async (name, file) => {
       for (let length = 5; length < file.length; length++)
         await expect(readFile(file.subarray(0, length))).rejects.toThrow(`${name} data is truncated`)

@@ -1,4 +1,4 @@
-// Files that other programs, and earlier versions of this one, read wrongly.
+// Files that other programs or earlier versions read wrongly.
 import { expect, it } from 'vitest'
 import { zip } from '../support/archives.ts'
 import { readFile } from './read-file.ts'
@@ -11,7 +11,7 @@ const file = async (text: string, fileName = 'a.csv', options = {}) =>
     said: warnings.join('\n'),
   }))
 
-it('members of one path in one record are columns of their own, and no row moves', async () => {
+it('members with the same path in one record become separate columns, and no row moves', async () => {
   const [one] = await file('[{"a":{"b":1},"a.b":2},{"a":{"b":3},"a.b":4}]', 'a.json', { flatten: true })
   expect([one.names, one.rows]).toEqual([
     ['a.b', 'a.b (2)'],
@@ -41,7 +41,7 @@ it('a NUL byte in JSON is refused, an escaped one is not', async () => {
 const features =
   '{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"name":"A","pop":5},"geometry":null},{"type":"Feature","id":7,"properties":{"name":"B","area":2.5},"geometry":{"type":"Point","coordinates":[1.5,2.5]}}]}'
 it.each(['a.geojson', 'a.json', 'a.txt', 'a.csv', 'a.v2', 'a'])(
-  'GeoJSON is a table of its properties: %s',
+  'GeoJSON becomes a table of its properties: %s',
   async (name) => {
     const [found] = await file(features, name)
     expect([found.names, found.rows]).toEqual([
@@ -58,7 +58,7 @@ it.each([
   ['a.log', '[10:00:01,123] started\n[10:00:02,456] went\n'],
   ['a.csv', '[0,1),5\n[1,2),6\n'],
   ['a.csv', '{"a":1,"b":2},5\n{"a":2,"b":3},6\n'],
-])('what only begins like JSON is text: %s %s', async (name, text) => {
+])('text that only begins like JSON is read as text: %s %s', async (name, text) => {
   expect((await file(text, name))[0].said).not.toContain('JSON')
 })
 
@@ -84,7 +84,7 @@ it.each([
     'n,t,b\nM,&quot;Q of A, B&quot;,1\nN,&quot;L&quot;,2\n',
     /line 2: expected 3 cells, found 4/,
   ],
-])('refused: %s', async (_, name, text, message) => {
+])('the file is refused: %s', async (_, name, text, message) => {
   await expect(file(text, name)).rejects.toThrow(message)
 })
 
@@ -209,7 +209,7 @@ it.each<[what: string, text: string, names: string[], rows: unknown[][], said?: 
   expect(found.said).toContain(said)
 })
 
-it('texts with blanks at one place, and columns of numbers with a few texts, are pointed out', async () => {
+it('texts aligned by blanks, and columns of numbers with a few texts, get a warning', async () => {
   expect((await file('id  foo \n1   a\n2   b\n3   c\n1234d\n'))[0].said).toContain('no delimiter detected')
   expect((await file('t,v\nTS,%\nx,Smp\na,1\nb,2\nc,3\nd,4\n'))[0].said).toContain(
     'column v holds numbers except in lines 2 and 3 ("%", "Smp"); kept as text',
@@ -242,7 +242,7 @@ it.each([
     ['R', 'Jan', 'Feb'],
   ],
 ])(
-  'tables below each other with %s over their columns are grids of their own',
+  'tables below each other with %s over their columns become separate grids',
   async (_, text, paths, names) => {
     const found = await file(text)
     expect(found.map(({ path }) => path)).toEqual(paths)
@@ -250,7 +250,7 @@ it.each([
   },
 )
 
-it('years and days in rows are no header', async () => {
+it('years and days in rows are not a header', async () => {
   for (const text of [
     'name,from,to\nBob,2018,2019\n\nAnn,2019,2020\nCarl,2020,2021\n',
     'name,from,to\nBob,2015,2018\n\nAnn,2019,2020\nCarl,2018,2021\n',
@@ -274,7 +274,7 @@ async function workbook(cells: [value: string, format: number][], properties = '
 }
 const value = (serial: number): string => `<v>${serial}</v>`
 
-it('times of day keep parts of a second; day 0 is a day of 1904 alone; phonetic hints are no text', async () => {
+it('times of day keep fractions of a second; day 0 exists only in the 1904 system; phonetic hints are skipped', async () => {
   const cells: [string, number][] = [
     [value(0.0103969907407407), 0],
     [value(0.5), 1],
@@ -296,7 +296,7 @@ it('times of day keep parts of a second; day 0 is a day of 1904 alone; phonetic 
   ])
 })
 
-it('formulas with an empty value are pointed out, those whose value is an empty text are not', async () => {
+it('formulas without a stored value get a warning, those with an empty text do not', async () => {
   const [found] = await readFile(
     await workbook([
       ['<f>A1*2</f><v></v>', 3],

@@ -1,11 +1,11 @@
-// What warnings propose is done, and the result compared: nothing else may change.
+// Applies the options that warnings suggest: nothing else may change.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type DelimitedOptions, type GivenType, givenStyle } from '../../src/ingest/index.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { read } from './read.ts'
 
-/** The options that a hint names: each alternative on its own, for each of its columns. */
+/** Returns the options in a hint: each alternative, for each column. */
 function optionsIn(warning: string): { options: DelimitedOptions; column: string }[] {
   const [, columns = ''] = /^columns? (\w+(?:, \w+)*)/.exec(warning) ?? []
   return columns.split(', ').flatMap((column) => optionsFor(warning, column))
@@ -32,14 +32,14 @@ function optionsFor(warning: string, column: string): { options: DelimitedOption
   return found
 }
 
-/** Columns that warnings say would change: those with a hint of their own, and those that a hint also reads. */
+/** Returns the columns that hints would change. */
 const named = (warnings: readonly string[]): string[] =>
   warnings.flatMap((warning) => [
     ...optionsIn(warning).map(({ column }) => column),
     ...[...warning.matchAll(/also reads (\w+) /g)].map(([, name]) => name),
   ])
 
-/** Follows each hint about a file. Returns how many there were. */
+/** Applies each hint about a file. Returns the number of hints. */
 async function follow(text: string): Promise<number> {
   const before = await read(text)
   let count = 0
@@ -52,12 +52,12 @@ async function follow(text: string): Promise<number> {
         expect([warning, name, after.rows.map((row) => row[k])]).toEqual([
           warning,
           name,
-          // A hint may also leave out the row of the total.
+          // A hint may also skip the total row.
           before.rows.slice(0, before.rows.length - (options.skipLast ?? 0)).map((row) => row[k]),
         ])
       }
       const k = before.names.indexOf(column)
-      // A hint does what it says: the column is no longer read as it was.
+      // The hint has an effect: the column is read differently.
       expect([warning, after.rows.map((row) => row[k])]).not.toEqual([
         warning,
         before.rows.map((row) => row[k]),
@@ -74,13 +74,13 @@ describe('identifiers', () => {
     ['008', '01235', '+4912346', '12345678901234567891', 5.5],
   ]
   it.each([[{ decimal: ',', thousands: '.' }], [{ locale: 'de' }], [{ locale: 'de_DE' }]])(
-    'survive %j',
+    'identifiers survive %j',
     async (given) => {
       expect((await read(file, givenStyle(given))).rows).toEqual(kept)
     },
   )
 
-  it('survive --thousands on an English file', async () => {
+  it('identifiers survive --thousands on an English file', async () => {
     const text = 'id,n\n007,"1,234"\n008,"2,345"\n'
     expect((await read(text, givenStyle({ thousands: ',' }))).rows).toEqual([
       ['007', 1234],
@@ -88,7 +88,7 @@ describe('identifiers', () => {
     ])
   })
 
-  it('that appear far below make the column text, without changing what is above', async () => {
+  it('late identifiers make the column text, without changing earlier values', async () => {
     const many = Array.from({ length: 40_000 }, (_, k) => `${k + 1};1,5\n`).join('')
     const { rows, types } = await read(`id;n\n${many}007;2,5\n`, givenStyle({ decimal: ',' }))
     expect([types, rows[0], rows.at(-1)]).toEqual([
@@ -101,17 +101,17 @@ describe('identifiers', () => {
 
 describe('numbers that can be read in two ways', () => {
   const file = 'menge;preis\n1.234;1,5\n12.500;2,5\n2.000;3,5\n'
-  it('are named by default, if another column has decimal commas', async () => {
+  it('ambiguous numbers are reported if another column has decimal commas', async () => {
     expect((await read(file)).warnings.join('\n')).toContain(
       'column menge: 1.234 was read as a decimal number',
     )
   })
-  it('stay text with --decimal alone, and the warning offers both readings', async () => {
+  it('ambiguous numbers stay text with --decimal alone, and the warning offers both readings', async () => {
     const { rows, warnings } = await read(file, givenStyle({ decimal: ',' }))
     expect(rows[0]).toEqual(['1.234', 1.5])
     expect(warnings.join('\n')).toContain('1.234 is 1234 if its point separates thousands')
   })
-  it('that are no groups of three stay numbers', async () => {
+  it('numbers without groups of three digits stay numbers', async () => {
     const { rows } = await read(
       'lat;n\n48.1374;1,5\n11.5;2,5\n',
       givenStyle({ decimal: ',', thousands: '.' }),
@@ -130,11 +130,11 @@ describe('a hint that is followed changes only the columns that it names', () =>
     ['price,share,when\n$5.00,12%,1/13/2024\n$6.50,7%,2/14/2024\n', 3],
     ['d;v\n13.01.2024;(3.50)\n1.2.2024;4\n', 2],
     ['d;v;n\n13.01.2024;1.234,50 €;a\n14.01.2024;2,50 €;b\n15.01.2024;3,50 €;c\nSumme;1.240,50 €;\n', 2],
-  ])('%j', async (text, count) => {
+  ])('following a hint changes only the columns that it names: %j', async (text, count) => {
     expect(await follow(text)).toBeGreaterThanOrEqual(count)
   })
 
-  it('for any columns next to each other', async () => {
+  it('a followed hint changes only its columns, for any neighboring columns', async () => {
     const column = fc.constantFrom<() => fc.Arbitrary<string>>(
       () => fc.constantFrom('007', '01234', '+4912', '12345678901234567890'),
       () => fc.integer({ min: 0, max: 99_999 }).map(String),
@@ -165,7 +165,7 @@ describe('a hint that is followed changes only the columns that it names', () =>
 
 describe('the end of a file', () => {
   const file = 'day;n\na;1\nb;2\nc;3\nSumme;6\n\n'
-  it('a total is named, and --skip-last leaves it out', async () => {
+  it('a total row is reported, and --skip-last omits it', async () => {
     const { warnings, count } = await read(file)
     expect([count, warnings.join()]).toEqual([4, expect.stringContaining('"Summe" looks like the total')])
     expect((await read(file, { skipLast: 1 })).rows).toEqual([
@@ -174,18 +174,18 @@ describe('the end of a file', () => {
       ['c', 3],
     ])
   })
-  it('--skip-last works in any pieces', async () => {
+  it('--skip-last works in chunks of any size', async () => {
     for (const pieces of [1, 3, 7]) expect((await read(file, { skipLast: 2 }, pieces)).count).toBe(2)
   })
 })
 
-it('a locale reads dates in its order', async () => {
+it('a locale sets the order of day and month', async () => {
   const text = 'd;n\n1/2/2024;1\n3/4/2024;2\n5/6/2024;3\n'
   expect((await read(text, givenStyle({ locale: 'en-US' }))).rows[0][0]).toBe('2024-01-02')
   expect((await read(text, givenStyle({ locale: 'en-GB' }))).rows[0][0]).toBe('2024-02-01')
 })
 
-it('the number of lines below the total counts for --skip-last', async () => {
+it('the hint of --skip-last counts the lines below the total', async () => {
   const text = 'name;v;w\na;1;x\nb;2;x\nc;3;x\nSumme;6;\nStand: 31.03.2024\n'
   const { warnings } = await read(text)
   expect(warnings.join('\n')).toMatch(/"Summe" looks like the total .* --skip-last 2$/m)
@@ -197,7 +197,7 @@ it('the number of lines below the total counts for --skip-last', async () => {
   ])
 })
 
-it('what is no date or number because of a total, or of a decimal comma, says so', async () => {
+it('a column that is text because of a total or a decimal comma says so', async () => {
   const text = 'd;v\n13.01.2024;1,50 €\n14.01.2024;2,50 €\n15.01.2024;3,50 €\nSumme;7,50 €\n'
   const given = (name: string, type: GivenType) => read(text, { types: new Map([[name, type]]) })
   await expect(given('d', 'date')).rejects.toThrow(

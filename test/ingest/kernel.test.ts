@@ -1,3 +1,4 @@
+// The WebAssembly kernel and the TypeScript reader give the same result.
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
@@ -8,9 +9,9 @@ import {
   type Slice,
 } from '../../src/ingest/index.ts'
 import { Kernel } from '../../src/ingest/kernel/index.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
-/** Files that are compared. */
+/** Number of compared files. */
 const FILES = runs(30, 1000)
 
 afterEach(() => {
@@ -19,7 +20,7 @@ afterEach(() => {
 
 type Random = () => number
 
-/** Numbers of [0, 1) that a seed determines (mulberry32). */
+/** Seeded random numbers of [0, 1) (mulberry32). */
 function randomOf(seed: number): Random {
   let state = seed
   return () => {
@@ -30,7 +31,7 @@ function randomOf(seed: number): Random {
   }
 }
 
-/** A file and options that a seed determines: most rows are plain; some files have a few odd rows, some many. */
+/** Generates a file and options from a seed: most rows are plain; some files have few or many odd rows. */
 function fileOf(seed: number): { file: Buffer; piece: number; options: DelimitedOptions } {
   const random = randomOf(seed)
   const below = (n: number): number => Math.floor(random() * n)
@@ -113,7 +114,7 @@ function fileOf(seed: number): { file: Buffer; piece: number; options: Delimited
   return { file: Buffer.from(rows.join(end) + one('', end)), piece: one(1000, 65_536, 256 * 1024), options }
 }
 
-/** Bounds that were found on the way are those of the text, as far as they are known. */
+/** Checks the bounds of slices against their text, if they are known. */
 function expectBounds(given: Bounds, found: Bounds): void {
   expect(given.nulls).toBe(found.nulls)
   for (const side of ['low', 'high'] as const) {
@@ -124,7 +125,7 @@ function expectBounds(given: Bounds, found: Bounds): void {
   }
 }
 
-/** All that reading a file gives: slices as a hash, columns, dialect, warnings; or the error. */
+/** Returns the result of reading: hash of slices, columns, dialect, warnings; or the error. */
 async function outcome(file: Buffer, piece: number, options: DelimitedOptions): Promise<unknown> {
   const hash = createHash('sha1')
   async function* pieces(): AsyncGenerator<Uint8Array> {
@@ -149,7 +150,7 @@ async function outcome(file: Buffer, piece: number, options: DelimitedOptions): 
 }
 
 describe('the kernel and the TypeScript reader', () => {
-  it('the kernel is there, and is used for rows of a large file', async () => {
+  it('the kernel is loaded, and used for rows of a large file', async () => {
     Kernel.use = 'always'
     const kernel = Kernel.acquire(false)
     expect(kernel).toBeDefined()
@@ -159,7 +160,7 @@ describe('the kernel and the TypeScript reader', () => {
     kernel!.release()
   })
 
-  it(`give the same slices, types, warnings and errors for ${FILES} random files`, async () => {
+  it(`kernel and TypeScript reader give the same slices, types, warnings and errors for ${FILES} random files`, async () => {
     let errors = 0
     for (let seed = 1; seed <= FILES; seed++) {
       const { file, piece, options } = fileOf(seed)

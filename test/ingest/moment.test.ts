@@ -1,10 +1,10 @@
-// Times are read from bytes as from their text.
+// Times parsed from bytes and from strings.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { instantIn, instantOf } from '../../src/json/index.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
-it('the time of bytes is that of their text', () => {
+it('times parsed from bytes equal times parsed from strings', () => {
   const two = fc.integer({ min: 0, max: 61 }).map((n) => String(n).padStart(2, '0'))
   const text = fc
     .tuple(

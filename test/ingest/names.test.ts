@@ -1,4 +1,4 @@
-// File names: one table of formats decides what is data, and what a file becomes.
+// Formats and grid names from file names.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { compressions, type FileFormat, fileFormats, gridName } from '../../src/
 const extensions = Object.values<FileFormat>(fileFormats).flatMap((format) => format.extensions)
 const compressed = ['', ...Object.values(compressions).map(({ extensions: [first] }) => `.${first}`)]
 
-it('the name of a grid has no extension of any format or compression', () => {
+it('grid names have no extension of a format or compression', () => {
   for (const extension of extensions)
     for (const packed of compressed)
       expect(gridName(`folder/my.sales.${extension}${packed}`)).toBe('my.sales')
@@ -20,7 +20,7 @@ it('the name of a grid has no extension of any format or compression', () => {
   expect(gridName(undefined)).toBe('Untitled grid')
 })
 
-it('a directory gives files of all formats; text that is not compressed is left out', () => {
+it('a directory yields files of all formats, but no plain text files', () => {
   const folder = mkdtempSync(join(tmpdir(), 'formats-'))
   try {
     const directory = join(folder, 'all')

@@ -1,4 +1,4 @@
-// Options that say how a file is written, and values that people write.
+// Reading options, and spellings of values.
 import { describe, expect, it } from 'vitest'
 import type { DelimitedOptions, GivenType } from '../../src/ingest/index.ts'
 import { givenStyle } from '../../src/ingest/index.ts'
@@ -188,11 +188,11 @@ describe('options and values of delimited text', () => {
       givenStyle({ decimal: ',' }),
       /line 302, column a: "word" is not a number/,
     ],
-  ])('refuses %s with line, column and text', async (_, text, options, message) => {
+  ])('%s is refused with line, column and text', async (_, text, options, message) => {
     await expect(read(text, options)).rejects.toThrow(message)
   })
 
-  it('options that are no characters are refused', () => {
+  it('options that are not characters are refused', () => {
     for (const given of [
       { quote: 'xy' },
       { decimal: ';' },

@@ -1,3 +1,4 @@
+// Readers compared with DuckDB, csv-parse, papaparse and JSON.parse.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,12 +9,12 @@ import Papa from 'papaparse'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isNumber } from '../../src/ingest/values/number.ts'
 import { acceptedBefore, parseRaw } from '../../src/json/index.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { read } from './read.ts'
 
 const delimiters = [',', ';', '\t', '|'] as const
 
-/** Cells as files have them: words, numbers, delimiters, quotes and line ends inside quotes. */
+/** Random cells: words, numbers, delimiters, quotes and line ends inside quotes. */
 const cell = fc.oneof(
   { weight: 4, arbitrary: fc.stringMatching(/^[a-zA-Z0-9 .é€😀-]{0,12}$/u) },
   { weight: 2, arbitrary: fc.integer().map(String) },
@@ -59,7 +60,7 @@ function written({
   return lines.join(end) + (final ? end : '')
 }
 
-/** Our values as text. Null and '' are equal for parsers that know only text. */
+/** Formats values as text. Null and '' are equal for parsers that know only text. */
 function asText(rows: unknown[][]): string[][] {
   return rows.map((row) => row.map((value) => (value === null ? '' : String(value))))
 }
@@ -83,7 +84,7 @@ describe('DuckDB and this reader agree on well-formed text', () => {
     note: fc.constantFrom('', 'a, b', 'say "hi"', 'two\nlines', 'semi;colon', 'tab\there', ' padded '),
   }
 
-  it('values and nulls, row by row', async () => {
+  it('DuckDB and this reader agree on values and nulls, row by row', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(...Object.values(columns)), { minLength: 3, maxLength: 40 }),
@@ -113,7 +114,7 @@ describe('DuckDB and this reader agree on well-formed text', () => {
 })
 
 describe('the tokenizer agrees with csv-parse and papaparse on well-formed text', () => {
-  it('cell by cell', async () => {
+  it('the tokenizer agrees with csv-parse and papaparse, cell by cell', async () => {
     await fc.assert(
       fc.asyncProperty(table, fc.integer({ min: 1, max: 40 }), async (given, pieces) => {
         const text = written(given)
@@ -131,7 +132,7 @@ describe('the tokenizer agrees with csv-parse and papaparse on well-formed text'
           skip_empty_lines: true,
         }) as string[][]
         const [, ...papas] = Papa.parse<string[]>(text, { delimiter, skipEmptyLines: true }).data
-        // Rows of empty cells are skipped, if nothing says that they are meant: quotes do.
+        // Rows of empty cells are skipped, unless they are quoted.
         expect(asText(ours.rows)).toEqual(given.always ? theirs : theirs.filter(notEmpty))
         expect(papas).toEqual(theirs)
       }),
@@ -139,7 +140,7 @@ describe('the tokenizer agrees with csv-parse and papaparse on well-formed text'
     )
   })
 
-  it('with a detected delimiter', async () => {
+  it('the tokenizer agrees with csv-parse and papaparse on the detected delimiter', async () => {
     const plain = fc.record({
       delimiter: fc.constantFrom(...delimiters),
       rows: fc.array(

@@ -1,4 +1,4 @@
-// Any table, written in any of these dialects and polluted in one way, comes back whole or is refused.
+// Tables in any dialect, polluted in one way, are read completely or refused.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { read } from './read.ts'
@@ -43,7 +43,7 @@ function cellIn(cell: string, { delimiter, quoteAll }: Written): string {
 const lineOf = (row: Row, style: Written): string =>
   row.map((cell) => cellIn(cell, style)).join(style.delimiter)
 
-/** What is done to a file: its lines, a place in it, and the dialect. The content stays the same. */
+/** Pollutes a file at a position, without changing its content. */
 const pollutions: Record<string, (lines: string[], at: number, style: Written) => string[]> = {
   none: (lines) => lines,
   'a byte order mark': ([first, ...rest]) => [`\ufeff${first}`, ...rest],
@@ -60,7 +60,7 @@ const pollutions: Record<string, (lines: string[], at: number, style: Written) =
   'a delimiter before one line': (lines, at, { delimiter }) => lines.with(at + 1, delimiter + lines[at + 1]),
 }
 
-/** Values as the columns of the test hold them: texts, or null. */
+/** Values as strings or null. */
 const plain = (rows: unknown[][], quoteAll: boolean): string[] =>
   rows.map((row) =>
     row.map((value) => (value === null || (quoteAll && value === '') ? '' : String(value))).join('\x01'),
@@ -78,7 +78,7 @@ describe('polluted files', () => {
         const text = pollutions[name](lines, place % rows.length, style).join(style.end) + style.end
         const found = await read(text).catch((error: Error) => error)
         if (found instanceof Error) {
-          // Refused: with the place, and only where the meaning is not clear.
+          // Refused with the position, and only if ambiguous.
           expect(found.message).toMatch(/line \d+/)
           expect(name).toMatch(/delimiter/)
           return

@@ -1,4 +1,4 @@
-// Tables as programs print them, and titles and headers as people write them.
+// ASCII tables printed by programs, titles and headers.
 import { describe, expect, it } from 'vitest'
 import { read } from './read.ts'
 
@@ -30,7 +30,7 @@ const printed: [string, string][] = [
 ]
 
 describe('printed tables', () => {
-  it.each(printed)('of %s are read, and it is said', async (_, text) => {
+  it.each(printed)('tables printed by %s are read with a warning', async (_, text) => {
     for (const pieces of [1, 17, 64 * 1024]) {
       const found = await read(text, {}, pieces)
       expect([found.names.map((name) => name.toLowerCase()), found.rows]).toEqual([
@@ -96,7 +96,7 @@ describe('printed tables', () => {
       'text\nSome  words here\nother words\nmore  of  them\n',
       [['Some  words here'], ['other words'], ['more  of  them']],
     ],
-  ])('%s in an ordinary file are no sign of one', async (_, text, expected) => {
+  ])('%s in an ordinary file do not make it a printed table', async (_, text, expected) => {
     expect((await read(text)).rows).toEqual(expected)
   })
 
@@ -110,7 +110,7 @@ describe('printed tables', () => {
       4,
     ],
     ['MySQL', '+------+---+\n| a    | b |\n+------+---+\n| one\ntwo | 1 |\n| y    | 2 |\n+------+---+\n', 5],
-  ])('a value with a line end is refused: %s', async (_, text, line) => {
+  ])('a printed value with a line end is refused: %s', async (_, text, line) => {
     if (line === undefined)
       expect((await read(text)).rows).toEqual([
         ['x', 1],

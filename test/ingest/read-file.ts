@@ -1,7 +1,8 @@
+// Reads a data file of any format in a test.
 import { limitsFrom } from '../../src/contract/limits.ts'
 import { type FileOptions, ingestFile, numbersAsText, type Slice } from '../../src/ingest/index.ts'
 
-/** Reads a file: path, names, types, rows and warnings of each table. `pieces`: how many bytes come at once. */
+/** Reads a file: path, names, types, rows and warnings of each table. `pieces`: size of chunks, in bytes. */
 export async function readFile(bytes: Uint8Array, options: Partial<FileOptions> = {}, pieces = 64 * 1024) {
   const input = (async function* () {
     for (let k = 0; k < bytes.length; k += pieces) yield bytes.subarray(k, k + pieces)
@@ -23,7 +24,7 @@ export async function readFile(bytes: Uint8Array, options: Partial<FileOptions> 
       path,
       names: columns.map(({ name }) => name),
       types: columns.map(({ type }) => type),
-      /** The JSON text of each value, by column: of columns that are read as they are written. */
+      /** JSON text of each value, by column, of columns that are stored as written. */
       get literals() {
         return columns.map((_, k) =>
           sink.slices

@@ -1,3 +1,4 @@
+// Reads delimited text in a test.
 import { defaultLimits } from '../../src/contract/limits.ts'
 import {
   type DelimitedOptions,
@@ -7,7 +8,7 @@ import {
   unpacked,
 } from '../../src/ingest/index.ts'
 
-/** Reads a text whole: names, types, rows as values, warnings. `pieces`: how many bytes come at once. */
+/** Reads a text: names, types, rows as values, warnings. `pieces`: size of chunks, in bytes. */
 export async function read(text: string | Uint8Array, options: DelimitedOptions = {}, pieces = 64 * 1024) {
   const bytes = typeof text === 'string' ? Buffer.from(text) : Buffer.from(text)
   const input = (async function* () {

@@ -1,7 +1,7 @@
-// Malformed records: read another way if there is one best way with exactly as many cells as columns, never silently.
+// Repair of malformed records: only if one repair is best, and always with a warning.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { read } from './read.ts'
 
 const rest = '6,b,7\n8,c,9\n10,d,11\n'
@@ -23,7 +23,7 @@ describe('a malformed record', () => {
     ['a delimiter too many', '1,x,,2\n', [1, 'x', 2]],
     ['a delimiter too many at the start', ',1,x,2\n', [1, 'x', 2]],
     ['a delimiter too many at the end', '1,x,2,\n', [1, 'x', 2]],
-  ])('%s is repaired with a warning that names the line', async (_, line, row) => {
+  ])('a record with %s is repaired with a warning that names the line', async (_, line, row) => {
     for (const pieces of [1, 7, 64 * 1024]) {
       const { names, rows, warnings } = await read(`n,text,m\n3,a,4\n${line}${rest}`, {}, pieces)
       expect([names, rows]).toEqual([
@@ -38,29 +38,29 @@ describe('a malformed record', () => {
     ['a header with a quote that never closes', 'n,"text,m\n', ['n', '"text', 'm']],
     ['a header with a delimiter too many', 'n,,text,m\n', ['n', 'text', 'm']],
     ['a header with a delimiter too few', 'ntext,m\n', ['ntext', 'm', 'column_3']],
-  ])('%s is no title, and no row is lost', async (_, header, names) => {
+  ])('a record with %s is not taken for a title, and no row is lost', async (_, header, names) => {
     const { rows, ...found } = await read(`${header}3,a,4\n3,a,4\n${rest}`)
     expect([found.names, rows]).toEqual([names, [[3, 'a', 4], [3, 'a', 4], ...after]])
   })
 
-  it('does not swallow the records below it', async () => {
+  it('a malformed record does not swallow the records below it', async () => {
     const { rows } = await read(`n,text,m\n1,"x\n2,"y","z"\n${rest}`)
     expect(rows.slice(-4)).toEqual(
       [[2, 'y', 'z'], ...after].map((row) => row.map((c, k) => (k === 2 ? String(c) : c))),
     )
   })
 
-  it('is refused with line and text if it is not clear which delimiter is one too many', async () => {
+  it('an ambiguous surplus delimiter is refused with line and text', async () => {
     await expect(read(`n,text,m\n3,,4\n1,,x,\n${rest.replaceAll(/[bcd]/g, '')}`)).rejects.toThrow(/line 3/)
   })
 
-  it('a million quotes that fit nothing are refused at once', async () => {
+  it('a million unmatched quotes are refused quickly', async () => {
     const began = performance.now()
     await expect(read(`a,b,c\n1,2,3\n1,"${'x"y'.repeat(300_000)}\n`)).rejects.toThrow(/line 3/)
     expect(performance.now() - began).toBeLessThan(5000)
   })
 
-  it('one stray quote anywhere in a table leaves every other record as it is', async () => {
+  it('one stray quote anywhere in a table changes no other record', async () => {
     const text = fc.constantFrom('plain', 'with, comma', 'two\nlines', 'a "word"', '', 'x')
     const record = fc.tuple(fc.integer({ min: 10, max: 99 }), text, fc.constantFrom('red', 'green'), text)
     const cell = (value: string): string =>
@@ -90,7 +90,7 @@ describe('a malformed record', () => {
             JSON.stringify(row.map((value) => (typeof value === 'number' ? String(value) : value))),
           )
           const lost = wanted.filter((row) => !got.includes(row))
-          // A quote can make one more record unclear; then a warning says so.
+          // A quote can make one more record ambiguous, with a warning.
           if (lost.length > 0) expect(found.warnings.length).toBeGreaterThan(0)
           expect(lost.length).toBeLessThanOrEqual(1)
         },

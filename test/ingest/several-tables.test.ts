@@ -1,10 +1,10 @@
-// Texts in which one table follows another.
+// Files with several tables.
 import { expect, it } from 'vitest'
 import { readFile } from './read-file.ts'
 
 const read = (text: string) => readFile(Buffer.from(text), { fileName: 'a.csv' })
 
-it('a header of another width begins a table of its own, wider or narrower', async () => {
+it('a header of another width begins a new table, wider or narrower', async () => {
   const first = 'id,name,n\n1,a,2\n2,b,3\n3,c,4\n'
   const wider = 'code,city,zip,country\n7,Oslo,0150,NO\n8,Rome,00100,IT\n9,Bern,3000,CH\n'
   for (const [text, widths, line] of [
@@ -20,7 +20,7 @@ it('a header of another width begins a table of its own, wider or narrower', asy
   }
 })
 
-it('rows that lack cells, totals and stray rows are no tables', async () => {
+it('short rows, totals and stray rows begin no table', async () => {
   const [short] = await read('id,name,n\n1,a,2\n2,b\n3,c,4\n')
   expect([short.path, short.rows]).toEqual([
     [],
@@ -38,7 +38,7 @@ it('rows that lack cells, totals and stray rows are no tables', async () => {
 it.each([
   ['', ''],
   [',,', ',,'],
-])('a title below a blank row (%j) begins a table, and is its name', async (blank, ends) => {
+])('a title below a blank row (%j) begins a table, and names it', async (blank, ends) => {
   const tables = await read(
     [
       `Meetings${ends}`,
@@ -67,7 +67,7 @@ it.each([
   expect(tables[0].warnings.join()).toContain('2 tables found, in lines 3, 8')
 })
 
-it('notes and blank rows are no tables', async () => {
+it('notes and blank rows begin no table', async () => {
   for (const text of [
     'id,name\n1,a\n\n2,b\n\nSource: the office\n',
     'Sales of 2024\n\nid,name\n1,a\n2,b\n',
@@ -77,7 +77,7 @@ it('notes and blank rows are no tables', async () => {
     expect((await read(text)).length).toBe(1)
 })
 
-it('lines of numbers with commas between thousands are one column', async () => {
+it('numbers with commas between thousands are one column', async () => {
   const column = async (text: string) => (await read(text))[0].rows
   expect(await column('100,000.00\n200,500.50\n1,000,000.00\n')).toEqual([
     ['100,000.00'],
@@ -92,7 +92,7 @@ it('lines of numbers with commas between thousands are one column', async () => 
 })
 
 it.each(['Asia', 'Asia,,', 'Report'])(
-  'the title of a section (%j) in one table makes no header of a row',
+  'a section title (%j) inside a table does not turn a row into a header',
   async (title) => {
     const rows = ['ann,paris,fr', 'bob,rome,it', '', title, 'kim,tokyo,jp', 'lee,seoul,kr', 'pia,hanoi,vn']
     const tables = await read(`name,city,land\n${rows.join('\n')}\n`)

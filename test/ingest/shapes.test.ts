@@ -1,8 +1,9 @@
+// Files as people and programs write them, with their expected tables.
 import { describe, expect, it } from 'vitest'
 import { read } from './read.ts'
 
 type Cell = string | number | null
-/** What a file is, its text, the columns and rows that it has, and what a warning says. */
+/** Description, text, columns and rows of a file, and a part of a warning. */
 type Shape = [what: string, text: string, names: string[], rows: Cell[][], warning?: RegExp]
 
 const shapes: Shape[] = [
@@ -437,7 +438,7 @@ const shapes: Shape[] = [
     ],
     /NUL/,
   ],
-  // Rows that are written in another way
+  // Rows in another dialect
   [
     'a row with another delimiter',
     'a,b,c\n1,x,2\n3;"y; z";4\n5,w,6\n',
@@ -768,7 +769,7 @@ describe('files as people and programs write them', () => {
     }
   })
 
-  it.each(refused)('refused: %s', async (_, text, message) => {
+  it.each(refused)('the file is refused: %s', async (_, text, message) => {
     await expect(read(text)).rejects.toThrow(message)
   })
 })

@@ -1,3 +1,4 @@
+// Content-defined ends of slices, and their bounds.
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AlignedSlices } from '../../src/ingest/columnar/aligned.ts'
@@ -22,7 +23,7 @@ const csvOf = (table: readonly (readonly unknown[])[], delimiter = ',', quote = 
       '\n',
   )
 
-/** The slices of each column: their rows and hashes. */
+/** Returns rows and hash of the slices of each column. */
 async function slicesOf(file: Buffer, keys?: string[]): Promise<{ rows: number; hash: string }[][]> {
   const columns: { rows: number; hash: string }[][] = [[], [], []]
   async function* pieces(): AsyncGenerator<Uint8Array> {
@@ -46,7 +47,7 @@ const fresh = (now: { hash: string }[][], before: { hash: string }[][]): number 
 }
 
 describe('slices end where their rows say', () => {
-  it('at the same row in all columns, after 16,384 to 131,072 rows, with a kernel and without', async () => {
+  it('slices end at the same row in all columns, after 16,384 to 131,072 rows, with and without the kernel', async () => {
     Kernel.use = 'never'
     const plain = await slicesOf(csvOf(rows))
     Kernel.use = 'always'
@@ -65,7 +66,7 @@ describe('slices end where their rows say', () => {
     expect(await endsAmong(texts)).toEqual(ends)
   })
 
-  it('a row more or less anywhere makes the slices around it new, and no others', async () => {
+  it('an inserted or deleted row changes only nearby slices', async () => {
     const before = await slicesOf(csvOf(rows))
     for (const at of [0, 123_456]) {
       const more = await slicesOf(csvOf(rows.toSpliced(at, 0, [-1, 'new', 0.5])))
@@ -75,7 +76,7 @@ describe('slices end where their rows say', () => {
     }
   }, 60_000)
 
-  it('other delimiters and quotes do not matter, and of a grid with a key, other columns do not', async () => {
+  it('delimiters and quotes do not move slice ends; with a key, other columns do not either', async () => {
     const before = await slicesOf(csvOf(rows))
     expect(await slicesOf(csvOf(rows, ';', '"'))).toEqual(before)
     const keyed = await slicesOf(csvOf(rows), ['id'])
@@ -84,7 +85,7 @@ describe('slices end where their rows say', () => {
     expect(heights(await slicesOf(csvOf(others), ['id']))).toEqual(heights(keyed))
   })
 
-  it('columns that arrive in runs of their own are put together', async () => {
+  it('columns that arrive in different batches end at the same rows', async () => {
     const texts = [0, 1, 2].map((k) => rows.map((row) => JSON.stringify(row[k])))
     const given: Slice[] = []
     const slices = new AlignedSlices({ slice: (slice) => void given.push(slice) }, 3)
@@ -107,7 +108,7 @@ describe('slices end where their rows say', () => {
   })
 })
 
-it('the bounds of a slice are its lowest and highest value, by number or by the bytes of texts', () => {
+it('the bounds of a slice are its lowest and highest value, by number or by bytes', () => {
   const of = (...values: unknown[]) =>
     boundsOf(Buffer.from(values.map((value) => JSON.stringify(value)).join(',')))
   expect(of(3, null, -1.5, 20)).toEqual({ low: '-1.5', high: '20', nulls: 1 })

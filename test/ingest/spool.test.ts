@@ -1,3 +1,4 @@
+// Temporary folders that cannot be used.
 import { afterEach, expect, it } from 'vitest'
 import { spool } from '../../src/ingest/archive/spool.ts'
 import { once } from '../../src/json/index.ts'
@@ -11,7 +12,7 @@ afterEach(() => {
 it.each([
   ['/nowhere/there', 'the folder does not exist'],
   [import.meta.filename, 'not a folder'],
-])('a folder for temporary files that cannot be used (%s) is named, with the setting', async (path, why) => {
+])('an unusable temporary folder (%s) is reported with its setting', async (path, why) => {
   process.env.TMPDIR = path
   const spooled = spool(once(Buffer.from('x')), 10, () => new Error() as never)
   await expect(spooled).rejects.toMatchObject({

@@ -1,7 +1,8 @@
+// The end of JSON strings.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { endOf } from '../../src/json/index.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 const parts = fc.oneof(
   fc.constantFrom('"', '\\', '\\"', '\\\\', 'é', '\n', 'plain '),
@@ -9,7 +10,7 @@ const parts = fc.oneof(
   fc.nat(300).map((n) => '\\'.repeat(n)),
 )
 
-it('a string ends where JSON says, whatever its length and its escapes', () => {
+it('the end of a JSON string is found for any length and escapes', () => {
   fc.assert(
     fc.property(fc.array(parts, { maxLength: 20 }), fc.string(), (pieces, next) => {
       const text = JSON.stringify(pieces.join(''))

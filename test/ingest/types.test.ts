@@ -1,9 +1,9 @@
-// Which type a column has, and what is stored: see docs/formats.md#types.
+// Detection of column types, and stored values: see docs/formats.md#types.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { inUtc } from '../../src/browser/zones.ts'
 import { instantOf, momentIn } from '../../src/json/index.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { read } from './read.ts'
 
 const column = async (cells: readonly string[]) => {
@@ -20,7 +20,7 @@ const NAMES = 'January February March April May June July August September Octob
 type Day = { y: number; m: number; d: number }
 const iso = ({ y, m, d }: Day): string => `${y}-${pad(m)}-${pad(d)}`
 
-/** How people write a day, and whether the day or month is first where that is not clear by itself. */
+/** Spellings of a day, with the order of day and month if it is ambiguous. */
 const forms: Record<string, [(day: Day) => string, order?: 'dmy' | 'mdy']> = {
   iso: [iso],
   'year first': [({ y, m, d }) => `${y}/${m}/${d}`],
@@ -32,7 +32,7 @@ const forms: Record<string, [(day: Day) => string, order?: 'dmy' | 'mdy']> = {
   'names, British': [({ y, m, d }) => `${d} ${NAMES[m - 1].slice(0, 3)} ${y}`],
 }
 
-it('a day that does not exist is named, and not the days before it', async () => {
+it('a nonexistent day is reported, and not the valid days before it', async () => {
   for (const [first, wrong] of [
     ['31.12.2024', '32.12.2024'],
     ['2024-12-31', '2024-02-30'],
@@ -51,7 +51,7 @@ it('a day that does not exist is named, and not the days before it', async () =>
 })
 
 describe('dates are detected where all values agree', () => {
-  it('in every form: they are stored in ISO 8601, or kept as text if no value decides', async () => {
+  it('dates of every form are stored in ISO 8601, or kept as text if no value decides the order', async () => {
     const day = fc.record({
       y: fc.integer({ min: 1000, max: 9999 }),
       m: fc.integer({ min: 1, max: 12 }),
@@ -128,7 +128,7 @@ describe('dates are detected where all values agree', () => {
     expect([found.type, found.values]).toEqual([type, values])
   })
 
-  it('the value that decides may be in the last of many rows, and one that does not agree keeps all as written', async () => {
+  it('the last row can decide the date order; one non-date makes the column text', async () => {
     const many = Array.from({ length: 70_000 }, (_, k) => `${pad((k % 12) + 1)}/${pad((k % 11) + 1)}/2024`)
     const decided = await column([...many, '13/01/2024'])
     expect([decided.type, decided.dateOrder, decided.values[1], decided.values.at(-1)]).toEqual([
@@ -144,7 +144,7 @@ describe('dates are detected where all values agree', () => {
     )
   }, 30_000)
 
-  it('the same in any pieces', async () => {
+  it('dates are detected alike in chunks of any size', async () => {
     const text = 'd,ok,n\n13/01/2024,true,1\n,,2\n"02/01/2024",FALSE,3\n'
     const whole = await read(text)
     for (const pieces of [1, 2, 5]) {
@@ -161,7 +161,7 @@ describe('dates are detected where all values agree', () => {
 
 describe('times', () => {
   const of = (text: string) => momentIn(Buffer.from(text), 0, text.length)
-  it('what is written in ISO 8601 is what Date reads', () => {
+  it('ISO 8601 times are read like Date', () => {
     fc.assert(
       fc.property(
         fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }),
@@ -178,7 +178,7 @@ describe('times', () => {
       { numRuns: runs(100, 1000) },
     )
   })
-  it('never throws or accepts other bytes', () => {
+  it('the time parser never throws or accepts other bytes', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'0123456789-:T Z+.x'), maxLength: 30 }), (text) => {
         if (of(text) !== undefined) expect(Number.isNaN(instantOf(text))).toBe(false)
@@ -187,7 +187,7 @@ describe('times', () => {
     )
   })
 
-  it('with a zone are drawn in UTC, but not as labels', () => {
+  it('times with a zone are drawn in UTC on axes, and unchanged as labels', () => {
     const x = [
       '2024-01-31T01:00:00+02:00',
       '2024-06-30 23:30-0130',

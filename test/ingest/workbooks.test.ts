@@ -1,4 +1,4 @@
-// Workbooks as other programs write them.
+// XLSX workbooks as other programs write them.
 import { expect, it } from 'vitest'
 import { zip } from '../support/archives.ts'
 import { readFile } from './read-file.ts'
@@ -12,13 +12,13 @@ const relation = (id: string, kind: string, target: string): string =>
 interface Book {
   /** Sheets as XML of their rows, by name. */
   sheets: Record<string, string>
-  /** More of the workbook part. */
+  /** More XML of the workbook part. */
   properties?: string
   after?: string
   shared?: string
 }
 
-/** A workbook; `main` is the path of its main part. */
+/** Writes a workbook; `main` is the path of its main part. */
 function book(
   { sheets, properties = '', after = '', shared }: Book,
   main = 'xl/workbook.xml',
@@ -84,12 +84,12 @@ it('the value next to an inline text is not part of it', async () => {
   expect(found.rows).toEqual([['1.', 'x']])
 })
 
-it('the main part is the one that the package names', async () => {
+it('the main part is the one named by the package', async () => {
   const [found] = await readFile(await book({ sheets: { One: table } }, 'excel/book1.xml'))
   expect(found.rows).toEqual([['2009-07-06', 1]])
 })
 
-it('a table that does not begin in the first column has no empty columns, and this is said', async () => {
+it('a table that starts in a later column has no empty columns, with a warning', async () => {
   const rows =
     row(3, text('B3', 'a'), text('C3', 'b')) +
     row(4, number('B4', 1), number('C4', 2)) +
@@ -105,7 +105,7 @@ it('a table that does not begin in the first column has no empty columns, and th
   expect(found.warnings.join()).toContain('sheet One: the table begins in column B')
 })
 
-it('numbers that are shown with leading zeros keep them', async () => {
+it('numbers displayed with leading zeros keep them', async () => {
   const rows =
     row(1, text('A1', 'zip'), text('B1', 'n')) +
     row(2, number('A2', 1234, 2), number('B2', 1)) +
@@ -132,7 +132,7 @@ it('empty sheets and formulas without a stored value are named in warnings', asy
 
 it('texts that grow without end are refused, also in many small parts', async () => {
   const endless = [
-    // A text, a comment and an attribute with what looks like markup in it.
+    // A text, a comment and an attribute that contain markup.
     `${'x>'.repeat(5_000_000)}`,
     `<!-- ${'x> '.repeat(4_000_000)} -->`,
     `${'<r><t>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx</t></r>'.repeat(300_000)}`,
@@ -154,7 +154,7 @@ it('elements that never end, deep nesting and many attributes are refused at onc
   ]) {
     const began = process.cpuUsage()
     await expect(readFile(await broken(inside))).rejects.toThrow(/is damaged/)
-    // Work, not time: the machine may be busy.
+    // Measures CPU time, since the machine may be busy.
     expect(process.cpuUsage(began).user / 1e6).toBeLessThan(5)
   }
 })

@@ -1,4 +1,4 @@
-// Sheets of a workbook as CSV.
+// Conversion of sheets to CSV.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { defaultLimits } from '../../src/contract/limits.ts'
@@ -7,7 +7,7 @@ import { Warnings } from '../../src/ingest/values/warnings.ts'
 import { xlsxSheets } from '../../src/ingest/workbook/xlsx.ts'
 import { xlsx } from '../support/archives.ts'
 
-/** The records of CSV as RFC 4180 defines it. */
+/** Parses CSV as in RFC 4180. */
 function records(csv: string): string[][] {
   const rows: string[][] = [['']]
   let quoted = false
@@ -27,7 +27,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
-it('every row of a sheet has as many cells as the widest one, wherever it is', async () => {
+it('every row of a sheet has as many cells as the widest row, wherever that is', async () => {
   const cell = fc.oneof(fc.constantFrom('x', 'a "b"', 'two\nlines', 'c,d', 'é'), fc.integer())
   const row = fc.array(cell, { minLength: 2, maxLength: 40 })
   await fc.assert(

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { instantOf } from '../../src/json/index.ts'
 import { boundWhere, nameText, parseSort, parseWhere, type Scalar, sortText } from '../../src/query/index.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 const columns = [
   { name: 'n', type: 'number' },
@@ -50,7 +50,7 @@ describe('conditions', () => {
     ['2x > 1', 'a name cannot begin with a digit'],
     [`${'('.repeat(101)}n${')'.repeat(101)} > 1`, 'nested more than 100 times'],
     [`n in (${'1,'.repeat(6000)}1)`, 'the limit is 10000'],
-  ])('%s is refused with its place', (text, message) => {
+  ])('condition %s is refused with the position', (text, message) => {
     expect(rejected(text)).toContain(message)
   })
 
@@ -74,14 +74,14 @@ describe('conditions', () => {
     ])
   })
 
-  it('what is nested is read once', () => {
+  it('nested expressions are parsed once', () => {
     const nested = `${'('.repeat(90)}n between 0 and 1${') between false and true'.repeat(90)}`
     expect(boundWhere(parseWhere(nested), columns).test([0.5])).toBe(true)
     expect(rejected(`${'1+'.repeat(2000)}1 > 0`)).toContain('more than 1000 operators')
     expect(rejected(`t like '${'a'.repeat(300)}'`)).toContain('the pattern is longer than 256 characters')
   })
 
-  it('in agrees with =, also for values of other types and for large numbers', () => {
+  it('in agrees with =, also for values of other types and large numbers', () => {
     const values: Scalar[] = ['a', 1, true, null, 2, 10n ** 20n]
     const chosen = (text: string) =>
       values.filter((value) => boundWhere(parseWhere(text), [{ name: 'v', type: 'json' }]).test([value]))
@@ -91,18 +91,18 @@ describe('conditions', () => {
     expect(chosen('v in (1e20)')).toEqual([10n ** 20n])
   })
 
-  it('ilike folds each character alone', () => {
+  it('ilike folds the case of each character separately', () => {
     const { test } = boundWhere(parseWhere("t ilike 'ΟΔΟΣ%'"), columns)
     expect([test(['ΟΔΟΣΑ']), test(['οδος'])]).toEqual([true, false])
     expect(boundWhere(parseWhere("t ilike '_X'"), columns).test(['İx'])).toBe(true)
   })
 
-  it('a pattern is matched in time that does not explode', () => {
+  it('like patterns are matched in linear time', () => {
     const { test } = boundWhere(parseWhere(`t like '${'%a'.repeat(100)}%b'`), columns)
     expect(test(['a'.repeat(5000)])).toBe(false)
   })
 
-  it('names and keys are written as they are read', () => {
+  it('column names and keys are formatted as they are parsed', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.boolean(), (name, descending) => {
         expect(parseSort(sortText({ name, descending }))).toEqual([{ name, descending }])
@@ -177,7 +177,7 @@ describe('evaluated', () => {
     ),
   )
 
-  it('random conditions choose the rows that DuckDB chooses', async () => {
+  it('random conditions select the same rows as DuckDB', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 12 }), condition, async (rows, where) => {
         const literals = rows.map(

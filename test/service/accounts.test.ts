@@ -1,4 +1,4 @@
-// What an operator does with users and keys.
+// Operator commands for users and keys.
 import { expect, it, vi } from 'vitest'
 import {
   createKey,
@@ -19,13 +19,13 @@ onBothStores('operating users', (test) => {
   const made = async (name: string): Promise<void> => {
     await test().user(name)
   }
-  /** The status once the cache of credentials has forgotten: any change of keys clears it. */
+  /** Returns the status without the cache of credentials, which any change of keys clears. */
   const statusOf = async (name: string): Promise<number> => {
     await test().ask('alice', 'DELETE', '/v2/sessions')
     return test().status(name, 'GET', '/v2/users/current')
   }
 
-  /** The names in all columns of all tables, also as part of a fid or the key of a team. */
+  /** Finds a name in all columns of all tables, also in fids and keys of teams. */
   const usernames = () =>
     store().engine.read(async (db) => {
       const names = new Set<unknown>()
@@ -35,7 +35,7 @@ onBothStores('operating users', (test) => {
           .selectFrom(name as 'users')
           .selectAll()
           .execute()
-        // Where bytes were first stored is not changed: they stay where they are.
+        // The location of stored objects does not change.
         for (const { name: column } of columns)
           if (column !== 'home')
             for (const row of rows) names.add(String(row[column as 'owner']).split(/[:/]/)[0])
@@ -43,14 +43,14 @@ onBothStores('operating users', (test) => {
       return [...names]
     })
 
-  it('are listed with their files and keys', async () => {
+  it('users are listed with their files and keys', async () => {
     await made('carl')
     await test().grid('carl', 'one', { a: [1] })
     const carl = (await listUsers(store())).find(({ username }) => username === 'carl')
     expect(carl).toMatchObject({ files: 1, keys: 1, is_admin: false, disabled_at: null })
   })
 
-  it('who are disabled cannot use keys and sessions; files and links stay', async () => {
+  it('disabled users cannot use keys and sessions; their files and links stay', async () => {
     await made('dora')
     const { fid } = await test().grid('dora', 'open', { a: [1] }, { world_readable: true })
     const { json } = await test().ask('dora', 'POST', '/v2/sessions', { json: { path: '/' } })
@@ -67,7 +67,7 @@ onBothStores('operating users', (test) => {
     expect(await test().status(undefined, 'GET', '/v2/users/current', { headers: cookie })).toBe(401)
   })
 
-  it('who are renamed keep files, keys, shares and teams; the former name leads to them', async () => {
+  it('renamed users keep files, keys, shares and teams; the former name leads to them', async () => {
     await made('gina')
     await made('hugo')
     const { fid } = await test().grid('gina', 'data', { a: [1, 2] }, { world_readable: true })
@@ -97,7 +97,7 @@ onBothStores('operating users', (test) => {
       keys: 1,
     })
     expect(await usernames()).not.toContain('gina')
-    // Running servers read the names again after two seconds: as a new one does at once.
+    // A new server reads the names at once; running ones after two seconds.
     const again = await createService({
       database: test().database,
       url: URL_OF_TESTS,
@@ -130,7 +130,7 @@ onBothStores('operating users', (test) => {
         json: /^[[{]/.test(text) ? JSON.parse(text) : text,
       }
     }
-    // Whatever follows the name is kept, and is no part of a header.
+    // Text after the name is kept, and never becomes part of a header.
     for (const [path, location] of [
       ['/~gina/%E2%80%99', '/~Georgina/%E2%80%99'],
       ['/~gina/1%0d%0aX-Evil:1', '/~Georgina/1%0D%0AX-Evil%3A1'],
@@ -138,7 +138,7 @@ onBothStores('operating users', (test) => {
     ])
       expect((await ask(undefined, 'GET', path)).location).toBe(URL_OF_TESTS + location)
     const moved = fid.replace('gina', 'Georgina')
-    // Rows that were appended and not folded have checksums with the name of their owner.
+    // Checksums of rows in the tail include the name of their owner.
     expect((await ask('Georgina', 'GET', `/v2/grids/${moved}/content`)).json.cols.a.data).toEqual([
       1, 2, 3, 4,
     ])
@@ -172,13 +172,13 @@ onBothStores('operating users', (test) => {
     ).toMatchObject({ y: [1, 2, 3, 4], ysrc: `${moved}:${uid}` })
     expect((await ask('gina', 'GET', '/v2/teams/Georgina:crew')).json.owner).toBe('Georgina')
     expect((await ask('gina', 'GET', '/v2/teams/gina:crew')).json.owner).toBe('Georgina')
-    // A retry that was sent before and after is one write.
+    // A retry across the rename is applied once.
     const again1 = { 'idempotency-key': 'k1' }
     const copied = async (): Promise<string> =>
       (await ask('gina', 'POST', `/v2/files/${fid}/copy`, {}, again1)).json.new_fid
     expect(await copied()).toBe(await copied())
     expect((await createKey(store(), 'gina')).username).toBe('Georgina')
-    // Access that was granted or is revoked by the former name is that of the user.
+    // Access granted or revoked by the former name applies to the user.
     const removal = { users: ['gina'] }
     const removed = await test().ask('hugo', 'DELETE', `/v2/files/${theirs.fid}/collaborators`, {
       json: removal,
@@ -193,7 +193,7 @@ onBothStores('operating users', (test) => {
     await made('ida')
     await deleteUser(store(), 'ida')
     await expect(renameUser(store(), 'hugo', 'ida')).rejects.toThrow(/a user who was deleted/)
-    // Back: the first name is theirs again, and the other one leads to it.
+    // After renaming back, the other name leads to the first one.
     expect((await renameUser(store(), 'georgina', 'gina')).username).toBe('gina')
     expect(await usernames()).not.toContain('Georgina')
     // A running server knows former names for two seconds.
@@ -204,7 +204,7 @@ onBothStores('operating users', (test) => {
     await expect(createUser(store(), 'Georgina')).rejects.toThrow(/former name of a user who was deleted/)
   })
 
-  it('who are deleted leave nothing, and their ids are not used again', async () => {
+  it('deleted users leave nothing behind, and their ids are never reused', async () => {
     await made('emil')
     const { fid } = await test().grid('emil', 'gone', { a: [1] }, { world_readable: true })
     await test().ask('emil', 'POST', '/v2/teams', { json: { name: 'crew' } })
@@ -214,7 +214,7 @@ onBothStores('operating users', (test) => {
     expect(await statusOf('emil')).toBe(401)
     expect(await test().status(undefined, 'GET', `/v2/grids/${fid}`)).toBe(404)
     expect((await test().ask('alice', 'GET', `/v2/files/${grid.fid}/collaborators`)).json).toEqual([])
-    // A server that has not heard of it creates no key and no session, which would be those of the next one of the name.
+    // A server with a stale cache creates no key or session, which the next user of the name would own.
     await made('nina')
     expect(await test().status('nina', 'GET', '/v2/users/current')).toBe(200)
     await store().write(['nina'], ({ accounts }) => accounts.removeUser('nina'))
@@ -225,7 +225,7 @@ onBothStores('operating users', (test) => {
     ] as const)
       expect([path, await test().status('nina', method, path, { json })]).toEqual([path, 401])
     expect(await store().read(({ accounts }) => accounts.keys('nina'))).toEqual([])
-    // A request that was still running creates nothing.
+    // A running request creates nothing.
     await expect(
       store().write([], ({ files }) =>
         files.add({ owner: 'emil', filetype: 'grid', filename: 'late', parent: -1 }),
@@ -242,7 +242,7 @@ onBothStores('operating users', (test) => {
     await expect(deleteUser(store(), 'boss')).rejects.toThrow(/only administrator/)
   })
 
-  it('whose keys are revoked are signed out', async () => {
+  it('revoking all keys of a user ends their sessions', async () => {
     await made('fred')
     const [key] = await listKeys(store(), 'fred')
     await expect(revokeKeys(store(), 'fred', ['000000000000'])).rejects.toThrow(/has no API key/)

@@ -1,3 +1,4 @@
+// Writes ZIP, TAR and XLSX files.
 import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
 import { ZipFile } from 'yazl'
@@ -31,7 +32,7 @@ export async function tarGz(files: Files): Promise<Buffer> {
 /** A cell of a workbook: a number, a text, a boolean, a day (serial number), an error. */
 export type Cell = number | string | boolean | null | { date: number } | { error: string }
 
-/** A workbook as spreadsheet programs write it: shared texts, styles, a part a sheet. */
+/** Writes a workbook like spreadsheet programs: shared strings, styles, one part per sheet. */
 export function xlsx(sheets: Record<string, Cell[][]>): Promise<Buffer> {
   const texts: string[] = []
   const escaped = (text: string): string => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)

@@ -1,3 +1,4 @@
+// A server and a real browser for tests of pages.
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, request as requestTo, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,7 +11,7 @@ import { findChromium } from '../../src/draw/chromium.ts'
 import { createService, listen, type RunningService } from '../../src/service/index.ts'
 import { TestService, temporaryFolder } from './service.ts'
 
-/** As in src/draw/process.ts, but with a network: that of this machine. */
+/** As in src/draw/process.ts, but with the local network. */
 const ARGS = [
   '--disable-background-networking',
   '--disable-component-update',
@@ -23,20 +24,20 @@ const ARGS = [
   '--ignore-gpu-blocklist',
   '--disable-dev-shm-usage',
   '--disable-popup-blocking',
-  // The name of the server behind a proxy, and no other host.
+  // Resolves only the name of the server behind a proxy.
   '--host-resolver-rules=MAP charts.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
 ]
 
-/** What happened on a page and in its frames. */
+/** Events of a page and its frames. */
 export interface Seen {
-  /** Errors in the console, and errors that were not caught. */
+  /** Console errors and uncaught errors. */
   errors: string[]
   /** Violations of a content security policy. */
   violations: string[]
   dialogs: string[]
-  /** Requests to other hosts that left the browser, also those of links that were clicked. */
+  /** Requests to other hosts, including clicked links. */
   foreign: string[]
-  /** Arguments of each call of `__hit`: a text of a user was executed. */
+  /** Arguments of each call of `__hit`, by which a hostile text shows that it was executed. */
   hits: string[]
 }
 
@@ -56,7 +57,7 @@ export interface Look {
   dark?: boolean
 }
 
-/** A server with users alice and bob, a browser, and a server of somebody else at another host. */
+/** A server with users alice and bob, a browser, and another site on another host. */
 export interface Site {
   test: TestService
   url: string
@@ -82,13 +83,13 @@ export interface Elsewhere {
 export interface SiteOptions {
   /** The Chromium to use. Default: as for images. */
   chromium?: () => Promise<Chromium>
-  /** Whether the server is told its public URL, as with `serve --url`. */
+  /** Whether the server has a public URL, as with `serve --url`. */
   isNamed?: boolean
   /** The browser reaches the server through a proxy, under this host name. */
   proxy?: { host: string; forwardsHost?: boolean }
 }
 
-/** A proxy that asks the server under the server's own name, as proxies do by default. */
+/** A proxy that forwards with the server's own host name, as proxies do by default. */
 async function startProxy(port: number, forwardsHost: boolean): Promise<Server> {
   const server = createServer((request, response) => {
     const { host, ...others } = request.headers
@@ -111,7 +112,7 @@ async function startProxy(port: number, forwardsHost: boolean): Promise<Server> 
   return server
 }
 
-/** The Chromium that npm installs, so that tests do not depend on that of the system. */
+/** The Chromium from npm, so that tests do not depend on the system's. */
 async function ownChromium(): Promise<Chromium> {
   const given = process.env.GRIDLINE_CHROMIUM
   return (given ? undefined : await bundledChromium()) ?? findChromium(given)
@@ -187,7 +188,7 @@ async function startElsewhere(): Promise<{ elsewhere: Elsewhere; server: Server 
   const requests: Elsewhere['requests'] = []
   const server = createServer((request: IncomingMessage, response) => {
     const { url = '/', headers } = request
-    // Browsers ask for it by themselves, some of them.
+    // Some browsers request it by themselves.
     if (url === '/favicon.ico') {
       response.writeHead(204)
       response.end()
@@ -252,7 +253,7 @@ async function visit(browser: Browser, url: URL, own: URL, look: Look = {}): Pro
       if (/^(https?|wss?):$/.test(at.protocol) && at.host !== own.host) seen.foreign.push(at.href)
     })
     one.on('requestfailed', (request) => {
-      // A policy forbade it: nothing was sent. Failures of the network have a text.
+      // Blocked by a policy, so nothing was sent. Network failures have a text.
       const forbidden = !request.failure()?.errorText
       const at = seen.foreign.indexOf(request.url())
       if (forbidden && at >= 0) seen.foreign.splice(at, 1)
@@ -277,5 +278,5 @@ async function visit(browser: Browser, url: URL, own: URL, look: Look = {}): Pro
   }
 }
 
-/** What is wrong on a page that shows no hostile text: nothing, if all lists are empty. */
+/** The events of a page without errors and without executed texts. */
 export const nothing: Seen = { errors: [], violations: [], dialogs: [], foreign: [], hits: [] }

@@ -1,8 +1,9 @@
+// Builds dist/ before a run.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** Builds dist/ before a run: the tests of the command line start it. */
+/** Builds dist/, which command-line tests run. */
 export async function build(): Promise<void> {
   const root = fileURLToPath(new URL('../..', import.meta.url))
   const [status] = await once(

@@ -1,3 +1,4 @@
+// Columns and minimal options for every chart type.
 import type { ChartOptions, Column } from '../../src/charts/spec/options.ts'
 import type { ChartType } from '../../src/charts/spec/types.ts'
 
@@ -57,7 +58,7 @@ const least: Partial<Record<ChartType, ChartOptions>> = {
   },
 }
 
-/** The fewest options of `chartColumns` with which a type can be drawn. */
+/** Minimal options of `chartColumns` with which a type can be drawn. */
 export function leastOptions(type: ChartType): ChartOptions {
   return { x: 'day', y: 'n', ...least[type] }
 }

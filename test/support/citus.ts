@@ -1,3 +1,4 @@
+// Starts PostgreSQL with Citus: a coordinator and two workers.
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,18 +13,18 @@ import { freePort } from './pgbouncer.ts'
 const NOBODY = { uid: 65_534, gid: 65_534 }
 
 export interface Citus {
-  /** Addresses of the maintenance databases: of the coordinator, then of the workers. */
+  /** URLs of the maintenance databases: coordinator, then workers. */
   addresses: string[]
-  /** Makes an empty database with the extension on all nodes; returns its address on the coordinator. */
+  /** Creates an empty database with the extension on all nodes; returns its URL on the coordinator. */
   database: (name: string) => Promise<string>
-  /** Makes a database with all tables, distributed, that others can be copies of. */
+  /** Creates a template database with all tables, distributed. */
   makeTemplate: (name: string) => Promise<void>
-  /** Ends a node as a crash does, and starts it again. */
+  /** Kills a node, and restarts it. */
   crash: (node: number) => Promise<void>
   stop: () => Promise<void>
 }
 
-/** The programs of a PostgreSQL that has Citus: in GRIDLINE_TEST_CITUS, or where Debian's packages are. */
+/** Folder of PostgreSQL programs with Citus: GRIDLINE_TEST_CITUS, or that of Debian's packages. */
 export function citusPrograms(): string | undefined {
   const given = process.env.GRIDLINE_TEST_CITUS
   if (given !== undefined) return given
@@ -44,7 +45,7 @@ export async function startCitus(): Promise<Citus> {
   if (root) chownSync(folder, NOBODY.uid, NOBODY.gid)
   chmodSync(folder, 0o755)
   const run = (program: string, ...args: string[]): void => {
-    // A server keeps what it prints to open: this process would wait for it.
+    // The server keeps its stdout open, and this process would wait for it.
     const done = spawnSync(join(programs, program), args, { ...as, cwd: folder, stdio: 'ignore' })
     if (done.status !== 0) throw new Error(`${program} failed: ${done.status ?? done.error}`)
   }
@@ -70,7 +71,7 @@ export async function startCitus(): Promise<Citus> {
     appendFileSync(join(data(node), 'postgresql.conf'), `${settings.join('\n')}\n`)
     start(node)
   }
-  // Tests see which statements reach more than one shard.
+  // Lets tests see which statements reach more than one shard.
   await on(
     `postgres://postgres@127.0.0.1:${ports[0]}/postgres`,
     'alter role postgres set citus.multi_task_query_log_level = notice',
@@ -96,7 +97,7 @@ export async function startCitus(): Promise<Citus> {
       const store = await openStore({ database: await database(name) })
       await distribute(store.engine, defaultLimits)
       await store.close()
-      // Citus itself stays connected, which forbids copies.
+      // Citus stays connected, which prevents copies.
       for (const node of ports.keys())
         await on(
           address(node, 'postgres'),

@@ -1,3 +1,4 @@
+// Runs the command line as a process.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +15,7 @@ export interface Ended {
 }
 
 export interface RunOptions {
-  /** Folder of settings and data: what is in one is invisible in another. */
+  /** Folder of settings and data, isolated from others. */
   home: string
   cwd?: string
   stdin?: string | Uint8Array
@@ -39,7 +40,7 @@ export function start(args: string[], options: RunOptions): ChildProcess {
   })
 }
 
-/** Runs the command as a process of its own and waits for its end. What it prints with --json must be declared. */
+/** Runs the command as a process, and waits for its end. Throws if it prints undeclared fields. */
 export async function gridline(args: string[], options: RunOptions): Promise<Ended> {
   const done = await ended(start(args, options), options.stdin)
   if (args.includes('--json') && done.code === 0) await checkFields(args, done.stdout)
@@ -86,7 +87,7 @@ export function ended(child: ChildProcess, stdin?: string | Uint8Array): Promise
   })
 }
 
-/** A `gridline serve` of its own; resolves when it listens. */
+/** Starts `gridline serve`; resolves when it listens. */
 export async function serve(
   args: string[],
   options: RunOptions,

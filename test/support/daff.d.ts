@@ -1,3 +1,4 @@
+// Types of the package daff.
 declare module 'daff' {
   export class TableView {
     constructor(rows: unknown[][])

@@ -1,4 +1,4 @@
-// The charts of docs/charts.md: made by the commands that stand there, and drawn in every size and scheme by a test.
+// The charts of docs/charts.md, with their commands and tables.
 import type { ChartOptions } from '../../src/charts/spec/options.ts'
 import type { ChartType } from '../../src/charts/spec/types.ts'
 
@@ -6,7 +6,7 @@ const rounded = (value: number): number => Math.round(value * 10) / 10
 const csv = (header: string, rows: readonly (readonly unknown[])[]): string =>
   `${header}\n${rows.map((row) => row.join(',')).join('\n')}\n`
 const count = (length: number): number[] => Array.from({ length }, (_, k) => k)
-/** Numbers from 0 to 1 that look random, and are the same each time. */
+/** Seeded random numbers from 0 to 1. */
 const noise = (k: number): number => (Math.sin(k * 12.9898) * 43758.5453) % 1
 const day = (k: number): string => new Date(Date.UTC(2024, 0, 1 + k)).toISOString().slice(0, 10)
 const month = (k: number): string => new Date(Date.UTC(2022, k, 1)).toISOString().slice(0, 10)

@@ -1,4 +1,4 @@
-// Texts that run a script where a page takes them for markup, and figures that hold them everywhere.
+// Texts that run a script if a page treats them as markup, and figures that contain them.
 
 /** The call that a text makes if it is executed. */
 type Call = (id: number) => string
@@ -52,7 +52,7 @@ const schemes = [
   'ｊavascript:',
 ]
 
-/** Elements that call something without being clicked. */
+/** Elements that run a script without a click. */
 const elements: ((call: string) => string)[] = [
   (call) => `<script>${call}</script>`,
   (call) => `<ScRiPt>${call}</sCrIpT>`,
@@ -122,7 +122,7 @@ const elements: ((call: string) => string)[] = [
   (call) => `<div onpointerover="${call}" style="position:fixed;top:0;left:0;width:9999px;height:9999px">`,
 ]
 
-/** What may stand before an element, so that it gets out of where it is. */
+/** Prefixes by which an element escapes its context. */
 const breakouts = [
   '">',
   "'>",
@@ -159,7 +159,7 @@ const breakouts = [
   '\u00ad',
 ]
 
-/** Attributes that end the attribute they stand in. */
+/** Attributes that escape from an attribute value. */
 const attributes: ((call: string) => string)[] = [
   (call) => `" onmouseover="${call}" x="`,
   (call) => `' onmouseover='${call}' x='`,
@@ -208,7 +208,7 @@ const attributes: ((call: string) => string)[] = [
   (call) => `$</text><script>${call}</script>$`,
 ]
 
-/** The markup that plotly.js itself understands in texts. */
+/** Markup that plotly.js interprets in texts. */
 const pseudo: ((call: string) => string)[] = [
   (call) => `<b onmouseover="${call}">bold</b>`,
   (call) => `<span style="color:red" onmouseover="${call}">span</span>`,
@@ -264,12 +264,12 @@ export function hostileTexts(): string[] {
 
 type Values = Record<string, unknown>
 
-/** Figures that together hold each text in every attribute that is shown or acted upon. */
+/** Figures that together contain each text in every visible or active attribute. */
 export function hostileFigures(texts: readonly string[]): Values[] {
   return [cartesian(texts), others(texts), controls(texts)]
 }
 
-/** Attributes of which a figure has only one get all texts in one. */
+/** Attributes that occur once in a figure get all texts combined. */
 const all = (texts: readonly string[]): string => texts.join('<br>')
 
 const font = (text: string): Values => ({ family: text, color: text, size: 8 })
@@ -346,7 +346,7 @@ function cartesian(texts: readonly string[]): Values {
 }
 
 function others(given: readonly string[]): Values {
-  // Each text in some types: with all of them in all types, the chart would take seconds to draw.
+  // Each text in some types, since all texts in all types would take seconds to draw.
   const texts = given.filter((_, k) => k % 2 === 0)
   const ones = texts.map(() => 1)
   const at = (k: number): Values => ({

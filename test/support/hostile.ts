@@ -1,7 +1,8 @@
+// Input that is costly to read carelessly.
 import { gzipSync } from 'node:zlib'
 import { tarGz, zip } from './archives.ts'
 
-/** Figures that are costly if read carelessly: title, JSON, and the error unless they are accepted. */
+/** Figures that are costly to read carelessly: title, JSON, and the expected error, if any. */
 export const costlyFigures: [title: string, figure: string, refused: RegExp | undefined][] = [
   [
     'a reference of 500,000 blanks is 400',
@@ -27,7 +28,7 @@ export const costlyFigures: [title: string, figure: string, refused: RegExp | un
   ['an array given twice is 400', '{"data":[{"x":[1],"x":[2]}]}', /is duplicated/],
 ]
 
-/** Uploads with one file that grows a thousandfold when unpacked: file name and bytes. */
+/** Archive bombs (one file that grows a thousandfold): file name and bytes. */
 export async function bombs(): Promise<[name: string, bytes: Buffer][]> {
   const huge = Buffer.alloc(64 * 1024 * 1024, 'a,b\n')
   const sheet = Buffer.concat([
@@ -46,12 +47,12 @@ export async function bombs(): Promise<[name: string, bytes: Buffer][]> {
   ]
 }
 
-/** Delimited text with a line that begins with `count` blanks. */
+/** Returns delimited text with a line that begins with `count` blanks. */
 export function blankLine(count: number): string {
   return `a b\n${' '.repeat(count)}x 1\n`
 }
 
-/** Delimited text with `count` columns of one name. */
+/** Returns delimited text with `count` columns of one name. */
 export function sameNames(count: number): string {
   return `${'a,'.repeat(count - 1)}a\n${'1,'.repeat(count - 1)}1\n`
 }

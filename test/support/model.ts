@@ -12,7 +12,7 @@ type Kind = 'grid' | 'plot' | 'fold' | 'extra'
 type Value = number | string | null | boolean
 
 interface Column {
-  /** Its uid in each of the services that are asked. */
+  /** Its uid in each of the tested services. */
   uids: string[]
   name: string
   data: Value[]
@@ -25,24 +25,24 @@ interface File {
   name: string
   folder: File | undefined
   isPublic: boolean
-  /** Whether it is in the trash itself, not only with a folder above it. */
+  /** Whether it was trashed itself, not through an ancestor. */
   isTrashed: boolean
   isGone: boolean
-  /** Who has it, and whether they may change it. */
+  /** Collaborators, and whether they have write access. */
   shared: Map<string, boolean>
   stars: Set<string>
   copiedFrom?: File
   columns: Column[]
   rows: number
-  /** Of a plot: what its traces refer to. */
+  /** For plots: references of its traces. */
   sources: { grid: File; column: Column }[]
-  /** Extras it refers to. */
+  /** Attachments it refers to. */
   extras: Set<File>
-  /** Its share key in each of the services; empty where it has none. */
+  /** Its share key in each of the services; empty if it has none. */
   keys: string[]
 }
 
-/** One step of a sequence: what is done, by whom, and numbers that choose among what there is. */
+/** A step of a sequence: action, user, and random numbers that select files. */
 export interface Step {
   does: keyof typeof steps
   who: number
@@ -56,15 +56,15 @@ export interface Step {
 export interface Plan {
   user: string | undefined
   method: string
-  /** The request for the service of that number: uids differ. */
+  /** Returns the request for a service by number, since uids differ. */
   request(service: number): { path: string; json?: unknown }
   status: number
-  /** What the answer must show of the file, or the whole of it. */
+  /** Expected part of the response, or all of it. */
   shown?: unknown
-  /** Picks the same out of the answer. */
+  /** Selects the same part of the actual response. */
   // biome-ignore lint/suspicious/noExplicitAny: answers of any operation
   show?(answer: any): unknown
-  /** Takes ids from the answers, after they have been looked at. */
+  /** Reads ids from the responses, after they are checked. */
   // biome-ignore lint/suspicious/noExplicitAny: answers of any operation
   learn?(answers: any[]): void
 }
@@ -140,7 +140,7 @@ export class Model {
   }
 }
 
-/** What is in a folder of the trash is in the trash. */
+/** A file in a trashed folder is trashed. */
 function stateOf(file: File): 'active' | 'trashed' | 'gone' {
   if (file.isGone) return 'gone'
   for (let one: File | undefined = file; one; one = one.kind === 'extra' ? undefined : one.folder)
@@ -150,7 +150,7 @@ function stateOf(file: File): 'active' | 'trashed' | 'gone' {
 
 // Permissions. See docs/api.md#conventions.
 
-/** Whether a collaborator may write; undefined if the user is not a collaborator. */
+/** Returns whether a collaborator may write; undefined if the user is not a collaborator. */
 function shareOf(file: File, user: string | undefined, above: boolean): boolean | undefined {
   if (!user) return undefined
   let best = above ? undefined : file.shared.get(user)
@@ -179,7 +179,7 @@ function may(file: File, user: string | undefined, access: Access): boolean {
   }
 }
 
-/** The expected refusal: 404 without read access, 401 or 403 without the required access; or undefined. */
+/** Returns the expected error: 404 without read access, 401 or 403 without the required access; or undefined. */
 function refusal(
   file: File,
   user: string | undefined,
@@ -191,7 +191,7 @@ function refusal(
   return user === undefined ? 401 : 403
 }
 
-/** The meta information of a file, as far as it is modelled. */
+/** Returns the modelled metadata of a file. */
 function meta(file: File, user: string | undefined): object {
   const own = user === file.owner
   const folderShown = own || !file.folder || may(file.folder, user, 'read')
@@ -211,7 +211,7 @@ function meta(file: File, user: string | undefined): object {
   }
 }
 
-/** The same out of an answer. */
+/** Selects the same fields from a response. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of any operation
 function metaIn(answer: any): object {
   return {
@@ -236,7 +236,7 @@ function columnsOf(file: File): object[] {
   return file.columns.map(({ name }, order) => ({ name, order }))
 }
 
-/** Everything of one file: what a detail shows beyond a list. */
+/** Returns all modelled fields of one file, including those omitted in lists. */
 function detail(file: File, user: string | undefined): object {
   const referred = file.kind === 'plot' ? new Set(file.sources.map(({ grid }) => grid)) : new Set<File>()
   const references = [...referred, ...file.extras].filter((one) => may(one, user, 'read'))
@@ -275,7 +275,7 @@ const plural: Record<Kind, string> = { grid: 'grids', plot: 'plots', fold: 'fold
 
 type Steps = Record<string, (model: Model, step: Step) => Plan | undefined>
 
-/** A change of one file. It is refused, or the response is the file. */
+/** Changes one file. The response is an error or the file. */
 function change(
   model: Model,
   { who, what }: Step,
@@ -298,7 +298,7 @@ function change(
   return { ...plan, status: 200, shown: detail(file, user), show: detailIn }
 }
 
-/** One of the caller's lists: the files that belong in it, in any order. */
+/** Checks one of the caller's lists, in any order. */
 function listOf(
   model: Model,
   who: number,
@@ -319,7 +319,7 @@ function listOf(
   }
 }
 
-/** A new file: which the answer names. */
+/** Registers a new file, named by the response. */
 function learnFile(file: File): (answers: { file: { fid: string; cols?: { uid: string }[] } }[]) => void {
   return (answers) => {
     file.fid = answers[0].file.fid
@@ -452,7 +452,7 @@ export const steps = {
     const folder = step.flag ? model.file(step.other) : undefined
     const file = model.file(step.what)
     const user = model.person(step.who)
-    // Of others only the owner's refusal is modelled: ids of folders are one owner's.
+    // For other users only the refusal is modelled, since folder ids belong to one owner.
     if (!file || file.kind === 'extra' || (folder && folder.owner !== file.owner)) return undefined
     if (user !== file.owner && may(file, user, 'write')) return undefined
     const request = { method: 'PATCH', path: '', json: { parent: idOf(folder) } }
@@ -461,7 +461,7 @@ export const steps = {
       if (folder === file.folder) return undefined
       if (folder && (folder === file || model.below(file).includes(folder))) return { status: 400 }
       if (stateOf(file) === 'active' && model.named(file.owner, folder, file.name)) return { status: 409 }
-      // What is moved out of a folder of the trash stays in the trash.
+      // A file moved out of a trashed folder stays in the trash.
       file.isTrashed = stateOf(file) === 'trashed'
       file.folder = folder
       return undefined
@@ -508,7 +508,7 @@ export const steps = {
       one.isGone = true
       one.folder = undefined
     }
-    // What is gone is referred to by nobody; what plots show of it is not there.
+    // Deleted files have no referencers, and plots show no data of them.
     for (const one of model.files) for (const left of gone) one.extras.delete(left)
     for (const one of model.files) {
       if (one.copiedFrom && gone.includes(one.copiedFrom)) one.copiedFrom = undefined
@@ -631,7 +631,7 @@ export const steps = {
     const plan = { user, method: flag ? 'POST' : 'DELETE', request: () => ({ path }) }
     if (!user) return { ...plan, status: 401 }
     const refused = refusal(file, user, 'read')
-    // Taking a star away that is not there is 204, whatever the file.
+    // Removing a missing star is 204, for any file.
     if (refused) return flag ? { ...plan, status: refused } : undefined
     if (flag) file.stars.add(user)
     else file.stars.delete(user)
@@ -650,7 +650,7 @@ export const steps = {
     if (refused) return { ...plan, status: refused }
     if (width !== file.columns.length || width === 0) return { ...plan, status: 400 }
     for (const [k, column] of file.columns.entries()) {
-      // Clients assume that short columns are filled with this before rows are added.
+      // Clients expect that short columns are padded with this before an append.
       const whole = [...column.data, ...Array(file.rows - column.data.length).fill('')]
       column.data = [...whole, ...rows.map((row) => row[k])]
     }
@@ -724,7 +724,7 @@ export const steps = {
     return { ...plan, status: 204 }
   },
 
-  /** A secret link: a new key each time it is enabled, none while disabled. */
+  /** Enables or disables the share key; enabling creates a new one. */
   secret(model, { who, what, flag }) {
     const file = model.file(what)
     const user = model.person(who)
@@ -776,7 +776,7 @@ export const steps = {
     const shown = related.flatMap(([relation, files]) =>
       files.filter((one) => may(one, user, 'read')).map((one) => `${relation} ${one.fid}`),
     )
-    // More than five of a kind are in pages, which have tests of their own.
+    // More than five per relation are paged, which is tested elsewhere.
     if (shown.length > 5) return { ...plan, status: 200 }
     return {
       ...plan,
@@ -838,7 +838,7 @@ export const steps = {
             ]),
       }
     }
-    // Reading a plot includes the data it shows, that its owner may read now.
+    // Reading a plot includes the data that its owner may currently read.
     const shown = file.sources.map(({ grid, column }) => {
       const readable =
         may(grid, user, 'read') || (stateOf(grid) === 'active' && may(grid, file.owner, 'read'))
@@ -881,7 +881,7 @@ export const steps = {
     return { ...plan, status: 200, shown, show: ({ children }) => children.results.map(metaIn) }
   },
 
-  /** One page of all files, of a type or of all, in either order, with the count of all pages. */
+  /** Requests a page of files, by type and order, with the total count. */
   all(model, { who, what, other, name, flag }) {
     const user = model.person(who)
     const owner = model.someone(other)

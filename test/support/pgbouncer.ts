@@ -1,3 +1,4 @@
+// Starts PgBouncer.
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -30,7 +31,7 @@ ignore_startup_parameters = extra_float_digits
   const child = spawn('pgbouncer', [join(folder, 'pgbouncer.ini')], {
     ...asNobody,
     cwd: folder,
-    // Debian has it where only administrators look.
+    // Debian installs it in /usr/sbin.
     env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` },
     stdio: ['ignore', 'ignore', 'pipe'],
   })

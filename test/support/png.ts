@@ -1,6 +1,7 @@
+// Compares images.
 import { pixelsOf } from '../../src/cli/output/png.ts'
 
-/** The part of the pixels that differ visibly, from 0 to 1. Images of different sizes differ in all. */
+/** Returns the share of pixels that differ visibly, from 0 to 1; 1 for images of different sizes. */
 export function difference(one: Uint8Array, other: Uint8Array): number {
   if (Buffer.compare(one, other) === 0) return 0
   const [a, b] = [pixelsOf(one), pixelsOf(other)]

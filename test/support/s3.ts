@@ -1,3 +1,4 @@
+// A fake S3 server with faults.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,12 +16,12 @@ export class S3Server {
   readonly secretAccessKey = 'a secret of the tests'
   readonly bucket = 'gridline'
   readonly region = 'eu-test-1'
-  /** Keys that were put, however often. */
+  /** All keys that were ever put. */
   readonly puts: string[] = []
-  /** Milliseconds that its clock is ahead. */
+  /** Offset of its clock, in ms. */
   ahead = 0
   mayDelete = true
-  /** The next requests fail like this. */
+  /** Faults of the next requests. */
   readonly faults: Fault[] = []
   /** Each request fails with this probability. */
   failing = 0
@@ -61,7 +62,7 @@ export class S3Server {
         : undefined)
     if (fault === 'error') return refuse(response, 500, 'InternalError')
     if (fault === 'slow down') return refuse(response, 503, 'SlowDown')
-    // Done, but nobody is told.
+    // Done, but the response is lost.
     const lost = fault === 'silent'
     const url = new URL(request.url!, 'http://x')
     const refused = this.refusal(request, url, body)
@@ -105,7 +106,7 @@ export class S3Server {
     }
   }
 
-  /** Why a request is refused: status and code. */
+  /** Returns status and code if a request is refused. */
   private refusal(
     { method, headers }: IncomingMessage,
     url: URL,

@@ -1,11 +1,11 @@
-/** Users with many files, made by SQL, and what requests on them cost. For test/service/store/scale.test.ts and the benchmark. */
+/** Creates users with many files by SQL, and measures requests, for scale.test.ts and the benchmark. */
 import { sql } from 'kysely'
 import type { Engine } from '../../src/service/store/engines/engine.ts'
 import { scatter, type TestService } from './service.ts'
 
-/** Files made by one statement. */
+/** Files created by one statement. */
 const STEP = 50_000
-/** The first id of the files that are made. */
+/** First id of the created files. */
 const FROM = 1_000
 
 /**
@@ -144,7 +144,7 @@ export async function reads(test: TestService): Promise<[user: string | undefine
   ]
 }
 
-/** Pages of a PostgreSQL database that the statements of `work` touch. */
+/** Counts the PostgreSQL pages that the statements of `work` touch. */
 export async function pages(engine: Engine, work: () => Promise<unknown>): Promise<number> {
   const total = async (): Promise<number> => {
     const { rows } = await engine.read((db) =>

@@ -1,3 +1,4 @@
+// A service with users, called through its fetch.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -10,16 +11,16 @@ import {
   type ServiceOptions,
 } from '../../src/service/index.ts'
 import { newDatabase } from './postgres.ts'
-import { runs } from './runs.ts'
+import { runs } from './property-runs.ts'
 import { S3Server } from './s3.ts'
 import { ShardWatch } from './shards.ts'
 
 export const URL_OF_TESTS = 'http://gridline.test'
 
-/** The number of a file among those of its owner. */
+/** Returns the idlocal of a file. */
 export const idlocal = (fid: string): number => Number(fid.split(':')[1])
 
-/** A figure of one trace. */
+/** Creates a figure of one trace. */
 export const scatter = (y: unknown[]): object => ({ data: [{ type: 'scatter', y }], layout: {} })
 
 export function temporaryFolder(): { path: string; remove: () => void } {
@@ -41,7 +42,7 @@ export interface Ask {
   headers?: Record<string, string>
 }
 
-/** A service with users, asked through its fetch function. */
+/** A service with users, called through its fetch function. */
 export class TestService {
   readonly keys = new Map<string, string>()
 
@@ -49,7 +50,7 @@ export class TestService {
     readonly service: RunningService,
     /** The address of its database, to open it again. */
     readonly database = '',
-    /** Where its bytes are, if not in the database. */
+    /** The location of its objects, if not the database. */
     readonly place: Partial<ServiceOptions> = {},
   ) {}
 
@@ -61,7 +62,7 @@ export class TestService {
     return (await createKey(this.service.store, name, options)).api_key
   }
 
-  /** One request as `user`, or as nobody. */
+  /** Sends a request as `user`, or anonymously. */
   async ask(
     user: string | undefined,
     method: string,
@@ -93,7 +94,7 @@ export class TestService {
     return (await this.ask(user, method, path, more)).status
   }
 
-  /** Makes a grid of columns by name; returns its meta information. */
+  /** Creates a grid from columns by name; returns its metadata. */
   async grid(
     user: string,
     filename: string,
@@ -111,7 +112,7 @@ export class TestService {
     return json.file
   }
 
-  /** Makes a plot whose arrays are moved into a grid. */
+  /** Creates a plot whose arrays are moved into a grid. */
   async plot(
     user: string,
     figure: object,
@@ -127,7 +128,7 @@ export class TestService {
 
 let bucket: Promise<S3Server> | undefined
 
-/** Where the run has bytes that are not in the database. Almost all are: those of tests are small. */
+/** Location of the run's objects outside of the database; almost all objects go there, however small. */
 async function placeOfBytes(folder: string): Promise<Partial<ServiceOptions>> {
   if (inject('store') === 'files') return { blobs: `file:${folder}/bytes`, inRow: 64 }
   if (inject('store') !== 's3') return {}
@@ -144,7 +145,7 @@ export function onBothStores(name: string, tests: StoreTests): void {
   for (const engine of ['sqlite', 'postgres'] as const) onStore(engine, name, tests, true)
 }
 
-/** As `onBothStores`, for what hardly depends on the store: PostgreSQL in long runs, and in runs of a store. */
+/** Like `onBothStores`, for tests that hardly depend on the store: PostgreSQL only in long runs and store runs. */
 export function onSqliteFirst(name: string, tests: StoreTests): void {
   onStore('sqlite', name, tests, true)
   onStore('postgres', name, tests, runs(0, 1) === 1 || process.env.GRIDLINE_TEST_STORE !== undefined)

@@ -1,3 +1,4 @@
+// Global setup of a test run.
 import type { TestProject } from 'vitest/node'
 import { build } from './build.ts'
 import startStores from './postgres.ts'

@@ -1,8 +1,9 @@
+// Records statements that reach more than one shard on Citus.
 import pg from 'pg'
 
-/** What reaches more than one shard of a Citus cluster. Everything else is about one owner. */
+/** Statements that may reach more than one shard. All others concern one owner. */
 const allowed: readonly RegExp[] = [
-  // Lists of files of all owners: public plots, what is shared or starred, copies.
+  // Lists over all owners: public plots, shared and starred files, copies.
   /^select .* from "?files"? where "?filetype"? = /,
   /^select \* from \(select .* from files /,
   /^with picked/,
@@ -11,18 +12,18 @@ const allowed: readonly RegExp[] = [
   /^select .* from "?stars"? (join files|where "username")/,
   // Files of several owners by their ids.
   / or …/,
-  // Who shares bytes with an owner; only copies and sweeps ask.
+  // Owners that share objects, for copies and sweeps.
   /^select "key" from "objects" where "key" in \(\?\) and "owner" <> \?/,
-  // Work in the background: which jobs are due, and what is old.
+  // Background work: due jobs, expired rows.
   /^select .* from "jobs" where "due" <= /,
   /^select distinct "owner" from "marks"/,
   /^select .* from "(drafts|audit)" where "(made_at|at)" < \?/,
   /^select .* from "(objects|idempotency|versions)" (where \([^)]*\) > \(\?\) )?order by "owner"/,
   /^select .* from "objects" (where "place"|group by|order by)/,
-  // A user or a team is renamed or deleted.
+  // Renaming and deleting users and teams.
   /^(update|delete from) "\w+" (set .*)?where "(kind" = \? and "name|\w*(made_by|username|caller|actor|appended_by|by_owner|to_owner))" = \?/,
   /^update "files" set "source_fid"/,
-  // Operators: the list of users, the audit log, admin verify.
+  // Operator commands: user list, audit log, verify.
   /^select "owner", count\(\*\) .* group by "owner"/,
   /^select .* from "audit" (where .*)?order by "at" desc/,
   /^select .* from "(files|counters|references|referencers)" (where \(.*\) )?order by "owner", "\w+"/,
@@ -34,9 +35,9 @@ const allowed: readonly RegExp[] = [
 
 type Running = pg.Client & { _activeQuery?: { text?: string } }
 
-/** Records the statements that reach more than one shard. Citus says so if `citus.multi_task_query_log_level` is notice. */
+/** Records statements that reach more than one shard, which Citus reports with `citus.multi_task_query_log_level = notice`. */
 export class ShardWatch {
-  /** With the values taken out, as often as each was sent. */
+  /** Statements without values, one entry per execution. */
   readonly statements = new Map<string, number>()
   private readonly query = pg.Client.prototype.query
 
@@ -48,7 +49,7 @@ export class ShardWatch {
         watched.add(this)
         this.on('notice', ({ message }) => {
           if (!message?.startsWith('multi-task query')) return
-          // Several may have been sent: Citus speaks of the first one that is not answered.
+          // Of several sent statements, Citus means the first unanswered one.
           const text = shape(this._activeQuery?.text ?? '?')
           statements.set(text, (statements.get(text) ?? 0) + 1)
         })
@@ -67,7 +68,7 @@ export class ShardWatch {
   }
 }
 
-/** A statement without its values, and with lists of any length alike. */
+/** Removes values and list lengths from a statement. */
 function shape(text: string): string {
   return text
     .replace(/\s+/g, ' ')

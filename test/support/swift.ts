@@ -1,3 +1,4 @@
+// Starts OpenStack Swift with its S3 interface.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +12,7 @@ export interface Swift {
   stop: () => Promise<void>
 }
 
-/** Whether OpenStack Swift is installed, as Debian's packages do it. */
+/** True if OpenStack Swift is installed from Debian's packages. */
 export function hasSwift(): boolean {
   return (
     ['swift-proxy-server', 'swift-account-server', 'swift-container-server', 'swift-object-server'].every(
@@ -20,7 +21,7 @@ export function hasSwift(): boolean {
   )
 }
 
-/** Starts a Swift with an interface of S3: four processes, one disk. */
+/** Starts Swift with its S3 interface: four processes, one disk. */
 export async function startSwift(): Promise<Swift> {
   const folder = mkdtempSync(join(tmpdir(), 'gridline-swift-'))
   mkdirSync(join(folder, 'disks', 'd1'), { recursive: true })
@@ -39,7 +40,7 @@ export async function startSwift(): Promise<Swift> {
       const done = spawnSync('swift-ring-builder', [join(folder, `${ring}.builder`), ...args], {
         encoding: 'utf8',
       })
-      // 1 is a warning.
+      // Exit code 1 is a warning.
       if (done.status === null || done.status > 1)
         throw new Error(`swift-ring-builder: ${done.stdout}${done.stderr}`)
     }

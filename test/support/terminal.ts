@@ -1,9 +1,10 @@
+// Runs commands in a pseudo-terminal.
 import { spawn, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 const executable = fileURLToPath(new URL('../../bin/gridline.js', import.meta.url))
 
-/** Whether commands can be run in a pseudo-terminal: with `script` of util-linux. */
+/** True if commands can run in a pseudo-terminal, with `script` of util-linux. */
 export const hasTerminal = /util-linux/.test(
   spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '',
 )
@@ -17,7 +18,7 @@ export interface TerminalOptions {
   typed?: { after: RegExp; text: string }[]
 }
 
-/** Runs a command in a pseudo-terminal. Resolves to what is shown, and the exit code. */
+/** Runs a command in a pseudo-terminal. Resolves to the screen and the exit code. */
 export function inTerminal(args: readonly string[], options: TerminalOptions): Promise<Shown> {
   const quoted = [process.execPath, executable, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`)
   return terminal(quoted.join(' '), options)
@@ -28,7 +29,7 @@ export interface Shown {
   code: number | null
 }
 
-/** Runs a program in a pseudo-terminal: a line of sh. */
+/** Runs a line of sh in a pseudo-terminal. */
 export function terminal(
   line: string,
   { home, cwd, columns = 80, env = {}, typed = [] }: TerminalOptions,

@@ -1,10 +1,10 @@
-// Pages can be used by everybody: axe-core finds nothing, in light and dark. They are small, and fit a phone.
+// Accessibility (axe-core), weight and phone layout of pages, in light and dark.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'puppeteer-core'
 import { beforeAll, expect, it } from 'vitest'
 import { inBrowser } from '../support/browser.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 const site = inBrowser()
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -47,7 +47,7 @@ beforeAll(async () => {
   signedIn.folder = path(folder.json.file)
 })
 
-/** What axe-core finds, by rule. */
+/** Returns violations found by axe-core, by rule. */
 async function violations(page: Page): Promise<Record<string, string[]>> {
   await page.evaluate(axe)
   return page.evaluate(async () => {
@@ -65,7 +65,7 @@ async function violations(page: Page): Promise<Record<string, string[]>> {
 
 let turn = 0
 
-/** Light on a screen and dark on a phone: in turn, and both for each page with `npm run test:long`. */
+/** Alternates light on a screen and dark on a phone; both for each page with `npm run test:long`. */
 async function look(page: Page, name: string, path: string): Promise<object> {
   const found: Record<string, unknown> = {}
   const both = [
@@ -95,14 +95,14 @@ async function look(page: Page, name: string, path: string): Promise<object> {
   return found
 }
 
-it('pages for everybody', async () => {
+it('public pages are accessible', async () => {
   const page = await site().browser.newPage()
   const found: object[] = []
   for (const [name, path] of Object.entries(paths)) found.push(await look(page, name, path))
   expect(Object.assign({}, ...found)).toEqual({})
 }, 120_000)
 
-it('pages of who is signed in', async () => {
+it('pages of signed-in users are accessible', async () => {
   const { test, url, browser } = site()
   const context = await browser.createBrowserContext()
   const page = await context.newPage()
@@ -122,7 +122,7 @@ it('pages of who is signed in', async () => {
   await context.close()
 }, 120_000)
 
-it('what a chart shows is said in words, from its data', async () => {
+it('the alt text of a chart describes its data', async () => {
   const { browser, url } = site()
   const page = await browser.newPage()
   await page.goto(`${url}${paths.plot.slice(0, -1)}.embed`)
@@ -130,7 +130,7 @@ it('what a chart shows is said in words, from its data', async () => {
   expect(await page.$eval('#chart', (chart) => chart.ariaLabel)).toBe(
     'Prices of a day. Line chart of 2 points, from 2024-01-01 to 2024-01-02, lowest 1, highest 35.6.',
   )
-  // From the first drawing on, it has all of its frame.
+  // It fills its frame from the first drawing.
   const heights = await page.$eval('#chart .main-svg', (svg) => [
     svg.getBoundingClientRect().height,
     innerHeight,
@@ -138,7 +138,7 @@ it('what a chart shows is said in words, from its data', async () => {
   expect(heights[0]).toBe(heights[1])
 })
 
-it('the frame that is copied has the size and the colors that are chosen', async () => {
+it('the copied iframe has the chosen size and colors', async () => {
   const { browser, url } = site()
   const page = await browser.newPage()
   await page.goto(url + paths.plot)

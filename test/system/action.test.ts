@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ended, gridline, serve } from '../support/cli.ts'
-import { startForge } from '../support/forge.ts'
-import { startIssuer } from '../support/issuer.ts'
+import { startForge } from '../support/fake-github.ts'
+import { startIssuer } from '../support/fake-oidc-issuer.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -37,7 +37,7 @@ afterAll(async () => {
   folder.remove()
 })
 
-/** The script of the step that uploads. */
+/** Script of the upload step. */
 function script(): string {
   const [, text = ''] =
     /id: upload[\s\S]*?run: \|\n([\s\S]*)$/.exec(readFileSync(join(root, 'action.yml'), 'utf8')) ?? []
@@ -92,7 +92,7 @@ async function step(
   return { ...(await ended(child)), output: () => readFileSync(output, 'utf8'), cwd }
 }
 
-it('uploads with a key, and sets the outputs of the step', async () => {
+it('the action uploads with a key, and sets the step outputs', async () => {
   const done = await step('with-key', { user: 'ci', 'api-key': key }, {})
   expect([done.code, done.stderr]).toEqual([0, ''])
   expect(done.output()).toMatch(
@@ -102,7 +102,7 @@ it('uploads with a key, and sets the outputs of the step', async () => {
   expect([again.code, again.stdout.match(/unchanged/g)?.length]).toEqual([0, 2])
 })
 
-it('without a key logs in with the identity token, and keeps nothing', async () => {
+it('without a key, the action logs in with the identity token, and stores nothing', async () => {
   const env = {
     ACTIONS_ID_TOKEN_REQUEST_URL: `${issuer.url}/github?v=1`,
     ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'request token',
@@ -125,7 +125,7 @@ it('without a key logs in with the identity token, and keeps nothing', async () 
 const DATA = (rows: number, of = 'city') =>
   `id,city,n\n${Array.from({ length: rows }, (_, k) => `${k},${of}${k},${k * 3}\n`).join('')}`
 
-/** A pull request in a repository whose data is on the server, with a chart of it. */
+/** A pull request in a repository whose data and chart are on the server. */
 let requests = 11
 async function repository(name: string) {
   const number = ++requests
@@ -167,7 +167,7 @@ async function repository(name: string) {
       GITHUB_TOKEN: 'may-comment',
       ...more,
     }
-    // The files of the repository stay as they are.
+    // The files of the repository are unchanged.
     return step(name, { ...inputs, ...given }, env, false)
   }
   return {
@@ -181,7 +181,7 @@ async function repository(name: string) {
   }
 }
 
-it('reviews a pull request: drafts, one comment that is updated, and the merge', async () => {
+it('the action reviews a pull request with drafts and one updated comment, and uploads the merge', async () => {
   const { forge, cwd, cli, grid, request, write } = await repository('pulls')
   write(DATA(198).replace('city5,15', 'town5,15'))
   const opened = await request('opened')
@@ -210,7 +210,7 @@ it('reviews a pull request: drafts, one comment that is updated, and the merge',
   await forge.stop()
 })
 
-it('a comment has at most 60,000 characters, also of 10 MB of differences', async () => {
+it('a comment has at most 60,000 characters, even for 10 MB of differences', async () => {
   const { forge, cwd, cli, grid, request, write } = await repository('large')
   const many = 120_000
   write(DATA(many, 'a city with a long name that is the same in all rows '))
@@ -243,7 +243,7 @@ it('failed checks are in the review, and fail the job', async () => {
   await forge.stop()
 })
 
-it('a fork has no key and may not comment: the summary has what can be read', async () => {
+it('a pull request from a fork, without key and comments, gets a summary of public grids', async () => {
   const { forge, draft, cwd, cli, grid, request, write } = await repository('forked')
   await cli('publish', grid)
   write(DATA(199))
@@ -256,7 +256,7 @@ it('a fork has no key and may not comment: the summary has what can be read', as
   await forge.stop()
 })
 
-it('comments of others that begin alike are left alone, and GitLab gets a note', async () => {
+it('similar comments of other users are left alone, and GitLab gets a note', async () => {
   const { forge, cwd, cli, write } = await repository('noted')
   write(DATA(100))
   forge.comments.push({

@@ -1,4 +1,4 @@
-// Images on a machine with nothing but Node: a root file system that Debian's installer makes, with the packed product.
+// Images on a machine with only Node: a debootstrap root file system with the packed product.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,16 +8,16 @@ import { temporaryFolder } from '../support/service.ts'
 
 const project = fileURLToPath(new URL('../..', import.meta.url))
 const has = (program: string): boolean => spawnSync('which', [program]).status === 0
-/** Only root may make such a system; and not everywhere: this makes a name space for mounts first. */
+/** Requires root, and a mount namespace. */
 const possible =
   process.getuid?.() === 0 && has('debootstrap') && spawnSync('unshare', ['--mount', 'true']).status === 0
 
-/** It installs a system and the product: minutes, in the long run. */
+/** Takes minutes, so it runs in long runs only. */
 const isLong = process.env.GRIDLINE_TEST_LONG !== undefined
 
 describe('a bare root file system', () => {
   it.skipIf(!possible || !isLong)(
-    'makes a PNG with Node and nothing else (in the long run, with root and debootstrap)',
+    'a bare root file system with only Node renders a PNG (in long runs, as root with debootstrap)',
     { timeout: 600_000 },
     ({ skip }) => {
       const folder = temporaryFolder()

@@ -1,3 +1,4 @@
+// Markers in private fields never reach other users.
 import { expect, it } from 'vitest'
 import { operations, routesOf } from '../../src/contract/operations/index.ts'
 import { onBothStores } from '../support/service.ts'
@@ -33,7 +34,7 @@ onBothStores('unreadable files are not disclosed', (test) => {
         parent,
       })
     ).json.file
-    // What everybody may read stands beside it: in the private folder, made of the grid, copied from it.
+    // Public files next to private ones: in the private folder, created from the grid, copied from it.
     const open = (
       await ask('POST', '/v2/plots', {
         figure: figure(`${grid.fid}:${grid.cols[1].uid}`),
@@ -91,7 +92,7 @@ onBothStores('unreadable files are not disclosed', (test) => {
               const { text, status, headers } = await test().ask(user, 'GET', target)
               asked++
               if (status === 200) opened++
-              // The path asked for is the asker's own words.
+              // The requested path is the caller's own text.
               const said = text
                 .replaceAll(encodeURIComponent(marked('folder')), '')
                 .replaceAll(marked('folder').replace(' ', '+'), '')

@@ -23,7 +23,7 @@ describe.skipIf(citusPrograms() === undefined)('a database on Citus', () => {
   const serviceOn = async (database: string): Promise<TestService> =>
     new TestService(await createService({ database, url: URL_OF_TESTS, environment: {} }), database)
 
-  it('is distributed once, with the tables of later versions', async () => {
+  it('a Citus database is distributed once, including tables of later versions', async () => {
     const engine = await engineOn(await cluster.database('once'))
     try {
       await migrate(engine, { all: migrations.filter(({ name }) => name < '0019') })
@@ -43,7 +43,7 @@ describe.skipIf(citusPrograms() === undefined)('a database on Citus', () => {
     }
   })
 
-  it('is distributed to the end if some tables are', async () => {
+  it('distribute completes a partly distributed database', async () => {
     const engine = await engineOn(await cluster.database('half'))
     try {
       await migrate(engine)
@@ -56,7 +56,7 @@ describe.skipIf(citusPrograms() === undefined)('a database on Citus', () => {
     }
   })
 
-  it('answers with 503 while a worker restarts, never with 500, and loses and doubles nothing', async () => {
+  it('while a Citus worker restarts, requests get 503, never 500, and nothing is lost or doubled', async () => {
     const database = await cluster.database('load')
     const first = await serviceOn(database)
     await distribute(first.service.store.engine, defaultLimits)
@@ -87,7 +87,7 @@ describe.skipIf(citusPrograms() === undefined)('a database on Citus', () => {
             if (status !== 503) throw new Error(`${status} ${text}`)
           }
           grid.rows++
-          // A plot is two owners' business: its references are rows of both.
+          // A plot concerns two owners: its references are rows of both.
           const other = grids.get(owners[(k + 1) % owners.length])!
           if (grid.rows % 10 === 0) await test.ask(owner, 'GET', `/v2/grids/${other.fid}`)
         }

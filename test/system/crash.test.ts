@@ -1,9 +1,10 @@
+// kill -9 and full disks.
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createKey, createService, createUser, openStore, verify } from '../../src/service/index.ts'
 import { gridline, serve } from '../support/cli.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { S3Server } from '../support/s3.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 
@@ -21,7 +22,7 @@ describe.each([
   ['in files', runs(4, 50), (): string => `file:${join(folder.path, 'bytes')}`],
   ['in S3', runs(4, 50), (): string => bucket.address],
 ] as const)('kill -9 loses no acknowledged write, with large values %s', (where, rounds, place) => {
-  it(`${rounds} rounds during appends and uploads: no row lost or doubled, no partial upload`, async () => {
+  it(`kill -9 during appends and uploads (${rounds} rounds) loses or doubles no row and leaves no partial upload`, async () => {
     const home = join(folder.path, where)
     const { stdout } = await gridline(['admin', 'create-user', 'alice', '--json'], { home })
     const authorization = `Basic ${Buffer.from(`alice:${JSON.parse(stdout).api_key}`).toString('base64')}`
@@ -118,7 +119,7 @@ describe.each([
 })
 
 describe('a full disk', () => {
-  it('answers writes with 507, changes nothing, and still answers reads', async () => {
+  it('a full disk answers writes with 507, changes nothing, and still answers reads', async () => {
     const database = `sqlite:${join(folder.path, 'full.db')}`
     const store = await openStore({ database })
     const { api_key } = await createUser(store, 'alice')
@@ -141,7 +142,7 @@ describe('a full disk', () => {
       1, 2, 3,
     ])
     expect((await service.ask('alice', 'GET', '/v2/folders/home')).json.children.results).toHaveLength(1)
-    // What the failed uploads had stored is gone: what fits is stored again.
+    // Data of failed uploads was deleted, so what fits can be stored again.
     const small = { body: `a\n${noise.slice(0, 500).join('\n')}\n`, headers: { 'x-file-name': 'fits.csv' } }
     expect((await service.ask('alice', 'POST', '/v2/grids/upload', small)).status).toBe(201)
     await service.service.close()

@@ -1,4 +1,4 @@
-// A server that is told to end: it says so, serves on for a while, and answers everything that it has begun.
+// Graceful shutdown of a server.
 import { Agent, request } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { gridline, serve } from '../support/cli.ts'
@@ -57,7 +57,7 @@ function send(
   })
 }
 
-it('serves while /readyz says that it stops; then every request is answered and every upload ends', async () => {
+it('a stopping server keeps serving while /readyz is 503, then answers every request and finishes uploads', async () => {
   const server = await serve([], options)
   const agent = new Agent({ keepAlive: true })
   const grid = JSON.parse(
@@ -88,7 +88,7 @@ it('serves while /readyz says that it stops; then every request is answered and 
         acknowledged++
         if (connection === 'close') return
       } catch (error) {
-        // Nobody listens any more.
+        // The server no longer listens.
         if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return
         lost++
         return
@@ -124,7 +124,7 @@ it('serves while /readyz says that it stops; then every request is answered and 
   expect(JSON.parse(text).cols.n.data.length).toBe(1 + acknowledged)
 }, 60_000)
 
-it('a second signal ends the wait', async () => {
+it('a second signal ends the drain', async () => {
   const server = await serve([], { ...options, env: { GRIDLINE_LIMIT_DRAIN_SECONDS: '60' } })
   const gone = new Promise((resolve) => server.child.once('exit', resolve))
   server.child.kill('SIGTERM')

@@ -6,7 +6,7 @@ import type { ChartOptions } from '../../src/charts/spec/options.ts'
 import type { ChartType } from '../../src/charts/spec/types.ts'
 import { remote } from '../../src/cli/connect/connect.ts'
 import { inBrowser } from '../support/browser.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 const site = inBrowser()
 
@@ -98,7 +98,7 @@ const rounded = (drawn: Drawn): Drawn =>
     JSON.stringify(drawn, (_, value) => (typeof value === 'number' ? Number(value.toPrecision(9)) : value)),
   )
 
-it('random tables are drawn as they are', async () => {
+it('charts of random tables draw exactly the data', async () => {
   const { test, url } = site()
   const { client, close } = await remote(url, { user: 'alice', apiKey: test.keys.get('alice') })
   const y = fc.option(fc.integer({ min: -9, max: 9 }), { freq: 5 })

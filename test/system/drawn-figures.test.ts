@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { defaultLimits } from '../../src/contract/limits.ts'
 import { Drawer } from '../../src/draw/index.ts'
 import { difference } from '../support/png.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { onBothStores, URL_OF_TESTS } from '../support/service.ts'
 
 /** A folder of figures: the sample in test/data, or a larger one that GRIDLINE_FIGURES names. */
@@ -25,7 +25,7 @@ afterAll(() => drawer.close())
 onBothStores('figures', (test, engine) => {
   // The drawing is the same code on both stores.
   const drawn = files.filter((_, k) => k % runs(engine === 'sqlite' ? 2 : 6, 1) === 0)
-  it.each(drawn)('%s is drawn as the original', async (name) => {
+  it.each(drawn)('figure %s is drawn like the original', async (name) => {
     const text = readFileSync(join(folder, name))
     const made = await test().ask('alice', 'POST', '/v2/plots', {
       body: `{"figure": ${text}, "filename": ${JSON.stringify(name)}, "raw_data": "grid"}`,

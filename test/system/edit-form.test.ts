@@ -1,4 +1,4 @@
-// The form beside a chart changes it as `gridline plot set` does, and shows that command. Others have no form.
+// The form beside a chart, which works like `gridline plot set`.
 import type { Page } from 'puppeteer-core'
 import { beforeAll, expect, it } from 'vitest'
 import { chartOf } from '../../src/charts/compile/compile.ts'
@@ -43,7 +43,7 @@ const said = (page: Page, text: string) =>
     text,
   )
 
-it('what is changed in the form is saved, and all else stays', async () => {
+it('the form saves only its changes', async () => {
   const page = await signedIn('alice')
   const before = await figure()
   await page.click('#edit summary')
@@ -77,7 +77,7 @@ it('what is changed in the form is saved, and all else stays', async () => {
   await page.browserContext().close()
 }, 25_000)
 
-it('a change that somebody else has made meanwhile is not overwritten, and mistakes are said', async () => {
+it('the form never overwrites a concurrent change, and reports mistakes', async () => {
   const page = await signedIn('alice')
   await page.click('#edit summary')
   await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name=x]')?.value === 'day')
@@ -100,7 +100,7 @@ it('a change that somebody else has made meanwhile is not overwritten, and mista
   await page.browserContext().close()
 }, 25_000)
 
-it('a chart is made by one button, of the rows that are shown, and has its form open', async () => {
+it('one button creates a chart of the filtered rows, and opens its form', async () => {
   const page = await signedIn('alice')
   const { test, url } = site()
   const columns = { city: ['Oslo', 'Rome', 'Oslo'], price: [1, 5, 3] }
@@ -124,7 +124,7 @@ it('a chart is made by one button, of the rows that are shown, and has its form 
   await page.browserContext().close()
 }, 25_000)
 
-it('series of a column have colors in the form, and other series keep theirs', async () => {
+it('the form sets colors of series of a column, and other series keep theirs', async () => {
   const { test, url } = site()
   const columns = { day: ['2024-01-01', '2024-01-01'], city: ['Oslo', 'Rome'], price: [1, 5] }
   const grid = await test.grid('alice', 'cities', columns)
@@ -158,7 +158,7 @@ it('series of a column have colors in the form, and other series keep theirs', a
   await page.browserContext().close()
 }, 25_000)
 
-it('who may not change the chart has no form', async () => {
+it('users without write access have no form', async () => {
   const page = await signedIn('bob')
   expect(await page.$('#edit')).toBe(null)
   await page.browserContext().close()

@@ -1,3 +1,4 @@
+// Failures of PostgreSQL.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -102,7 +103,7 @@ describe('PostgreSQL failures', () => {
 })
 
 describe('several nodes at once on an empty database', () => {
-  it('all start, and each table is created once', async () => {
+  it('several servers start at once on an empty database, and each table is created once', async () => {
     for (let round = 0; round < 3; round++) {
       const url = await emptyDatabase(server.url)
       const nodes = await Promise.all(Array.from({ length: 6 }, () => serviceOn(url)))

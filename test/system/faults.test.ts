@@ -1,11 +1,11 @@
-// Two servers on one PostgreSQL and one bucket, while one statement in twenty and one request to the bucket in twenty
-// fails. What is answered with success happened once; everything else is 503.
+// Two servers on one PostgreSQL and one bucket, while 5 % of statements and bucket requests fail.
+// Successful writes are applied once; all other responses are 503.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createService, verify } from '../../src/service/index.ts'
 import { newDatabase } from '../support/postgres.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { S3Server } from '../support/s3.ts'
 import { type Answer, type Ask, TestService, URL_OF_TESTS } from '../support/service.ts'
 
@@ -43,7 +43,7 @@ class DatabaseFaults {
           stream.destroy()
           throw lost
         case 'unknown':
-          // It is committed, and nobody learns of it.
+          // Committed, but the response is lost.
           await query.apply(this, args)
           stream.destroy()
           throw lost
@@ -59,7 +59,7 @@ class DatabaseFaults {
 }
 
 let bucket: S3Server
-/** Unexpected errors of the servers, with their stacks. */
+/** Unexpected server errors, with stacks. */
 const errors: string[] = []
 const servers: TestService[] = []
 beforeAll(async () => {
@@ -74,7 +74,7 @@ beforeAll(async () => {
       log: ({ error }) => {
         if (error) errors.push(error)
       },
-      // Almost all bytes go to the bucket.
+      // Almost all values go to the bucket.
       inRow: 64,
     })
     servers.push(new TestService(service, database))
@@ -85,7 +85,7 @@ afterAll(async () => {
   await bucket.stop()
 })
 
-it('nothing is lost or doubled, and what fails is 503', { timeout: 300_000 }, async () => {
+it('under faults, no write is lost or doubled, and failures are 503', { timeout: 300_000 }, async () => {
   const owners = Array.from({ length: 4 }, (_, k) => `owner${k}`)
   for (const owner of owners) {
     await servers[0].user(owner)
@@ -93,7 +93,7 @@ it('nothing is lost or doubled, and what fails is 503', { timeout: 300_000 }, as
   }
   const rounds = runs(3, 400)
   const refused: string[] = []
-  /** Asks one server after the other, with one key, until it is done. */
+  /** Retries on alternating servers, with one idempotency key, until success. */
   const until = async (owner: string, method: string, path: string, more: Ask): Promise<Answer> => {
     const headers = { ...more.headers, 'idempotency-key': randomUUID() }
     for (let k = Math.floor(Math.random() * 2); ; k++) {
@@ -106,7 +106,7 @@ it('nothing is lost or doubled, and what fails is 503', { timeout: 300_000 }, as
   }
   const faults = new DatabaseFaults()
   bucket.failing = PROBABILITY
-  /** What each owner must have: rows of grids, and all files, by fid. */
+  /** Expected rows of grids, and all files, by owner and fid. */
   const expected = new Map<string, { grids: Map<string, string[]>; files: string[] }>()
   try {
     await Promise.all(

@@ -13,7 +13,7 @@ import { drawFigure } from '../../src/service/index.ts'
 import { inBrowser } from '../support/browser.ts'
 import { chartColumns, leastOptions } from '../support/charts.ts'
 import { type Example, gallery, tables } from '../support/gallery.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 const site = inBrowser()
 const pictures = process.env.GRIDLINE_SCREENSHOTS
@@ -21,15 +21,15 @@ const pictures = process.env.GRIDLINE_SCREENSHOTS
 interface Seen {
   /** Texts that cover each other. */
   covered: string[]
-  /** Texts that are not wholly in the frame. */
+  /** Texts that are cut by the frame. */
   cut: string[]
-  /** Series whose name stands nowhere. */
+  /** Series without a visible name. */
   unnamed: string[]
-  /** Part of the width that the plot has; undefined for charts without axes. */
+  /** Share of the width used by the plot; undefined for charts without axes. */
   share: number | undefined
 }
 
-/** Whether no text has moved since the last call: some charts move to their new size. Runs in the page. */
+/** Returns whether no text has moved since the last call, for animated resizing. Runs in the page. */
 function isStill(): boolean {
   const places = [...document.querySelectorAll('#chart svg text')].map((text) => {
     const { left, top } = text.getBoundingClientRect()
@@ -62,7 +62,7 @@ function measured(): Seen {
       if (a.text.contains(b.text) || b.text.contains(a.text)) continue
       const across = Math.min(a.right, b.right) - Math.max(a.left, b.left)
       const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)
-      // The boxes of texts are higher than their letters.
+      // Boxes of texts are higher than their letters.
       if (across > 2 && down > 5) covered.push(`${a.name} | ${b.name}`)
     }
   const cut = shown
@@ -71,7 +71,7 @@ function measured(): Seen {
         left < -1 ||
         top < -1 ||
         right > innerWidth + 1 ||
-        // A chart that needs more height than its frame is scrolled.
+        // A chart higher than its frame is scrolled.
         bottom > document.documentElement.scrollHeight + 1,
     )
     .map(({ name }) => name)
@@ -112,7 +112,7 @@ const ARRANGED = [
   'choropleth',
   'area',
 ]
-/** One example of each of them; all examples of all types with `npm run test:long`. */
+/** One example per type; all examples of all types with `npm run test:long`. */
 const examples = gallery.filter(
   ({ type }, k) =>
     runs(0, 1) === 1 || (ARRANGED.includes(type) && gallery.findIndex((one) => one.type === type) === k),
@@ -126,7 +126,7 @@ interface Drawn {
   options: ChartOptions
 }
 
-/** What is wrong with the texts of charts, by name and size. `leastShare`: of a phone, the part of the width of the plot. */
+/** Returns errors of texts by chart and size. `leastShare`: minimum share of the width for the plot on a phone. */
 async function faultsOf(charts: readonly Drawn[], leastShare: number): Promise<Record<string, object>> {
   const { test, url, browser } = site()
   const { client, close } = await remote(url, { user: 'alice', apiKey: test.keys.get('alice') })
@@ -173,17 +173,17 @@ async function faultsOf(charts: readonly Drawn[], leastShare: number): Promise<R
   return wrong
 }
 
-/** Nothing is drawn of a chart that is refused with a reason. */
+/** A refused chart draws nothing. */
 function refusal(error: unknown): undefined {
   if (!(error instanceof Problem)) throw error
 }
 
-it('no text is cut off or covered, on a screen and on a phone', async () => {
+it('no text of a gallery chart is cut off or covered, on a screen and on a phone', async () => {
   const charts = examples.map(({ table, ...example }) => ({ ...example, csv: tables[table] }))
   expect(await faultsOf(charts, 0.8)).toEqual({})
 }, 180_000)
 
-/** Numbers from 0 to 1 that a seed decides (mulberry32). */
+/** Seeded random numbers from 0 to 1 (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {
@@ -199,7 +199,7 @@ const NAMES =
     ',',
   )
 
-/** A chart of a random type, with random options, of a random table. */
+/** Generates a chart of random type, options and table. */
 function randomChart(seed: number): Drawn {
   const random = randomOf(seed)
   const below = (most: number): number => Math.floor(random() * most)
@@ -232,13 +232,13 @@ function randomChart(seed: number): Drawn {
   return { name: `chart ${seed}`, type, csv, options }
 }
 
-it('of random charts, too, and no series is unnamed', async () => {
+it('no text of a random chart is cut off or covered, and every series is named', async () => {
   const first = Number(process.env.GRIDLINE_TEST_SEED ?? 1)
   const charts = Array.from({ length: runs(4, 100) }, (_, k) => randomChart(first + k))
   expect(await faultsOf(charts, 0.65)).toEqual({})
 }, 600_000)
 
-/** The command of an example, as somebody types it. */
+/** Returns the command of an example. */
 function commandOf({ type, table, options }: Example): string {
   const words = Object.entries(options).flatMap(([name, value]) => {
     const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
@@ -266,7 +266,7 @@ The tables are made up, except \`population\` (United Nations, World Population 
 
 const docs = fileURLToPath(new URL('../../docs', import.meta.url))
 
-it('docs/charts.md has a command and a picture for each', async () => {
+it('docs/charts.md has a command and an image for each chart', async () => {
   if (process.env.UPDATE_GALLERY) {
     mkdirSync(`${docs}/images/charts`, { recursive: true })
     const { test, url } = site()

@@ -1,10 +1,10 @@
-// Texts of users that try to run scripts, in every place where pages show them, in a real browser.
+// Hostile texts in every place where pages show them, in a real browser.
 import type { Frame, Page } from 'puppeteer-core'
 import { describe, expect, it } from 'vitest'
 import { ICONS, MARK } from '../../src/service/pages/icons.ts'
 import { inBrowser, type Visit } from '../support/browser.ts'
 import { hostileFigures, hostileTexts } from '../support/hostile-texts.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { idlocal } from '../support/service.ts'
 
 const TEXTS = hostileTexts()
@@ -25,14 +25,14 @@ describe('hostile texts on pages', () => {
       .slice(0, 200)
       .trim() || 'x'
 
-  /** Nothing of a text was executed, and the page is still where it was. */
+  /** Asserts that no text was executed, and that the page did not navigate. */
   const expectQuiet = (visit: Visit, what: string): void => {
     const { hits, dialogs } = visit.seen
     expect({ what, hits, dialogs }).toEqual({ what, hits: [], dialogs: [] })
     expect(new URL(visit.page.url()).origin).toBe(site().url)
   }
 
-  /** Moves over everything that plotly.js reacts to, and clicks links and buttons. */
+  /** Hovers over everything interactive, and clicks links and buttons. */
   const useChart = (chart: Frame): Promise<number> =>
     chart.evaluate(async () => {
       const { Plotly } = window as unknown as {
@@ -59,7 +59,7 @@ describe('hostile texts on pages', () => {
         try {
           Plotly.Fx.hover(gd, points.slice(at, at + 10))
         } catch {
-          // Some types of traces have no points by number.
+          // Some trace types have no point numbers.
         }
       }
       const links = document.querySelectorAll('a')
@@ -96,12 +96,12 @@ describe('hostile texts on pages', () => {
     for (let k = 0; k <= 6; k++) await page.mouse.move(100 + k * 150, 150 + (k % 3) * 200)
   }
 
-  it('there are at least 200 different texts', () => {
+  it('there are at least 200 different hostile texts', () => {
     expect(new Set(TEXTS).size).toBe(TEXTS.length)
     expect(TEXTS.length).toBeGreaterThan(200)
   })
 
-  it('the texts are hostile: written into a page without a policy, they are executed', async () => {
+  it('the hostile texts are executed in a page without a policy', async () => {
     const { elsewhere } = site()
     const run = new Set<string>()
     elsewhere.pages.set('/raw', '<!doctype html><title>raw</title>')
@@ -257,7 +257,7 @@ describe('hostile texts on pages', () => {
       expect(visit.status < 500).toBe(true)
       await visit.close()
     }
-    // All of them without a browser: what is echoed is not HTML, or escaped.
+    // All texts without a browser: echoed text is escaped or not HTML.
     for (const text of TEXTS) {
       const said = encodeURIComponent(text.toWellFormed())
       for (const path of [

@@ -1,3 +1,4 @@
+// Damage, counts, concurrent plots, clocks, files on disk.
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
@@ -11,7 +12,7 @@ onBothStores('integrity', (test) => {
     test().ask(user, method, path, { json })
   const damage = async () => (await verify(test().service.store)).damage
 
-  it('a flipped bit in appended rows is 500 damaged, is never folded, and is found by verify', async () => {
+  it('a flipped bit in appended rows is 500 damaged, is never flushed, and is found by verify', async () => {
     const { engine } = test().service.store
     const { fid } = await test().grid('alice', 'tail', { n: [1], s: ['x'] })
     for (let k = 0; k < 5; k++)
@@ -37,7 +38,7 @@ onBothStores('integrity', (test) => {
       const { status, json } = await ask('alice', 'GET', `/v2/grids/${fid}/content`)
       expect([status, json.errors[0].code], `bit ${bit}`).toEqual([500, 'damaged'])
     }
-    // Columns are changed only after the tail has been folded in.
+    // Columns are changed only after a flush of the tail.
     const added = await ask('alice', 'POST', `/v2/grids/${fid}/col`, {
       cols: JSON.stringify([{ name: 'more', data: [1] }]),
     })
@@ -105,7 +106,7 @@ onBothStores('integrity', (test) => {
     expect(await uids()).toEqual(before)
     const shown = (await ask('alice', 'GET', `/v2/plots/${made.file.fid}/content?inline_data=true`)).json
     expect(shown.data[0].y).toEqual([4, 5, 6])
-    // A reference to a column of it, beside new data: the column stays.
+    // A reference to one of its columns, beside new data, keeps the column.
     await ask('alice', 'PATCH', `/v2/plots/${made.file.fid}`, {
       figure: { data: [{ type: 'bar', xsrc: `${made.grid_fid}:${before['data.0.x']}`, y: [7, 8] }] },
       raw_data: 'grid',
@@ -115,7 +116,7 @@ onBothStores('integrity', (test) => {
       ['a', 'b'],
       [7, 8],
     ])
-    // A linked copy shows the grid too: new data of the first plot goes elsewhere.
+    // A linked copy uses the grid too, so new data goes elsewhere.
     const copy = (await ask('alice', 'POST', `/v2/files/${made.file.fid}/copy`)).json.new_fid
     await ask('alice', 'PATCH', `/v2/plots/${made.file.fid}`, { figure: figure([9, 9]), raw_data: 'grid' })
     const other = (await ask('alice', 'GET', `/v2/plots/${copy}/content?inline_data=true`)).json
@@ -146,7 +147,7 @@ onBothStores('integrity', (test) => {
       const { json } = await ask('alice', 'GET', `/v2/grids/${fid}/content`)
       return (json.cols as Record<string, { data: unknown[] }>)['data.0.y']?.data
     }
-    // The grid stays public when the plot is made private: private data does not go into it.
+    // The grid stays public when the plot becomes private, so private data goes elsewhere.
     const once = await plot('once public', { world_readable: true })
     await ask('alice', 'PATCH', `/v2/files/${once.file.fid}`, { world_readable: false })
     await update('alice', once.file.fid, [3, 4])
@@ -154,7 +155,7 @@ onBothStores('integrity', (test) => {
       [3, 4],
       [1, 2],
     ])
-    // A share key or a collaborator of the grid is no share key or collaborator of the plot.
+    // Share keys and collaborators of the grid do not apply to the plot.
     const keyed = await plot('keyed')
     await ask('alice', 'PATCH', `/v2/files/${keyed.grid_fid}`, { share_key_enabled: true })
     await update('alice', keyed.file.fid, [3, 4])
@@ -163,7 +164,7 @@ onBothStores('integrity', (test) => {
     await ask('alice', 'POST', `/v2/files/${shared.grid_fid}/collaborators`, { users: ['bob'] })
     await update('alice', shared.file.fid, [3, 4])
     expect(await held(shared.grid_fid)).toEqual([1, 2])
-    // Who may change the plot alone does not change the grid.
+    // A user with write access to the plot only does not change the grid.
     const mine = await plot('mine')
     await ask('alice', 'POST', `/v2/files/${mine.file.fid}/collaborators`, {
       users: ['bob'],
@@ -174,7 +175,7 @@ onBothStores('integrity', (test) => {
       [3, 4],
       [1, 2],
     ])
-    // A column that the figure does not show is somebody's own.
+    // A column that the figure does not use belongs to the user.
     const extended = await plot('extended')
     await ask('alice', 'POST', `/v2/grids/${extended.grid_fid}/col`, {
       cols: JSON.stringify([{ name: 'notes', data: ['by hand'] }]),
@@ -251,7 +252,7 @@ describe('damage found while streaming a response', () => {
   const folder = temporaryFolder()
   afterAll(folder.remove)
 
-  it('resets the connection, so that the response never looks complete', async () => {
+  it('damage found during a response resets the connection, so that it never looks complete', async () => {
     const test = new TestService(
       await createService({
         database: `sqlite:${join(folder.path, 'broken.db')}`,
@@ -260,7 +261,7 @@ describe('damage found while streaming a response', () => {
       }),
     )
     await test.user('alice')
-    // More than is read with one query: the response has begun when the damage is found.
+    // More than one query reads, so the response has begun when the damage is found.
     const n = Array.from({ length: 200_000 }, (_, k) => `${'value '.repeat(8)}${k}`)
     const { fid } = await test.grid('alice', 'long', { n })
     const slices = await test.service.store.read(({ grids }) => grids.slices('alice', 0))
@@ -288,29 +289,32 @@ describe('the database on disk', () => {
   const folder = temporaryFolder()
   afterAll(folder.remove)
 
-  it.skipIf(process.platform === 'win32')('is private to its owner, also if it was not before', async () => {
-    const { chmodSync, writeFileSync } = await import('node:fs')
-    const file = join(folder.path, 'private', 'gridline.db')
-    const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
-    const before = process.umask(0o022)
-    try {
-      const store = await openStore({ database: `sqlite:${file}` })
-      await store.write([], ({ accounts }) => accounts.addSecret('x', 'y'))
-      for (const suffix of ['', '-wal', '-shm']) expect(mode(file + suffix), suffix).toBe('600')
-      expect(mode(join(folder.path, 'private'))).toBe('700')
-      await store.close()
-      chmodSync(file, 0o644)
-      writeFileSync(`${file}-journal`, '')
-      chmodSync(`${file}-journal`, 0o644)
-      const again = await openStore({ database: `sqlite:${file}` })
-      expect(mode(file)).toBe('600')
-      await again.close()
-    } finally {
-      process.umask(before)
-    }
-  })
+  it.skipIf(process.platform === 'win32')(
+    'the database file is readable by its owner only, even if it was not before',
+    async () => {
+      const { chmodSync, writeFileSync } = await import('node:fs')
+      const file = join(folder.path, 'private', 'gridline.db')
+      const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
+      const before = process.umask(0o022)
+      try {
+        const store = await openStore({ database: `sqlite:${file}` })
+        await store.write([], ({ accounts }) => accounts.addSecret('x', 'y'))
+        for (const suffix of ['', '-wal', '-shm']) expect(mode(file + suffix), suffix).toBe('600')
+        expect(mode(join(folder.path, 'private'))).toBe('700')
+        await store.close()
+        chmodSync(file, 0o644)
+        writeFileSync(`${file}-journal`, '')
+        chmodSync(`${file}-journal`, 0o644)
+        const again = await openStore({ database: `sqlite:${file}` })
+        expect(mode(file)).toBe('600')
+        await again.close()
+      } finally {
+        process.umask(before)
+      }
+    },
+  )
 
-  it('compacting frees the space of deleted files', async () => {
+  it('compact frees the space of deleted files', async () => {
     const file = join(folder.path, 'compact.db')
     const store = await openStore({ database: `sqlite:${file}` })
     for (let k = 0; k < 40; k++) await store.blobs.put('alice', Buffer.alloc(100_000, `${k} `))

@@ -4,7 +4,7 @@ import { afterAll, expect, it } from 'vitest'
 import { createService } from '../../src/service/index.ts'
 import type { Engine } from '../../src/service/store/engines/engine.ts'
 import { verify } from '../../src/service/store/upkeep/verify.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { onBothStores, TestService, URL_OF_TESTS } from '../support/service.ts'
 
 type Random = (below: number) => number
@@ -17,7 +17,7 @@ function randomly(seed: number): Random {
   }
 }
 
-/** A server whose transactions wait for their turns. */
+/** A server whose transactions wait for the scheduler. */
 class Node {
   private readonly waiting: (() => void)[] = []
   private noteWaiting: () => void = () => {}
@@ -58,7 +58,7 @@ class Node {
     })
   }
 
-  /** Lets one transaction run, to its end. */
+  /** Runs one transaction to its end. */
   async step(): Promise<void> {
     const next = this.waiting.shift()
     if (!next) return
@@ -69,7 +69,7 @@ class Node {
     await ended
   }
 
-  /** Ends turns: everything that waits, and comes, runs. */
+  /** Stops scheduling: all waiting and later transactions run. */
   open(): void {
     this.isGated = false
     for (const resolve of this.waiting.splice(0)) resolve()
@@ -84,7 +84,7 @@ class Node {
 interface Answered {
   status: number
   version?: number
-  /** What the version must contain. */
+  /** Expected content of the version. */
   content?: string
   rows?: string[]
 }
@@ -95,7 +95,7 @@ onBothStores('two servers, step by step', (test, engine) => {
     for (const { service } of dead) await service.store.close()
   })
 
-  it('lose nothing, in any order and wherever one dies', async () => {
+  it('no acknowledged write is lost, in any order and at any crash', async () => {
     const random = randomly(engine === 'sqlite' ? 11 : 12)
     const open = async (): Promise<Node> => {
       const { database, keys } = test()
@@ -128,12 +128,12 @@ onBothStores('two servers, step by step', (test, engine) => {
       (await quiet.ask('alice', 'GET', `${path}/versions?page_size=1000`)).json.versions.map(
         ({ version }: { version: number }) => version,
       )
-    /** What each draft may be after a round: the content, or none. */
+    /** Possible contents of each draft after a round; undefined for none. */
     const drafts = new Map<string, Set<string | undefined>>()
     const mayBe = (name: string, csv: string | undefined): void => {
       drafts.set(name, new Set([...(drafts.get(name) ?? [undefined]), csv]))
     }
-    /** Writes of a server, with what the acknowledged version contains. */
+    /** Writes of a server, with the expected content of the acknowledged version. */
     const writes: ((node: TestService) => Promise<Answered>)[] = [
       async (node) => {
         const csv = table()
@@ -182,7 +182,7 @@ onBothStores('two servers, step by step', (test, engine) => {
         return { status: 200 }
       },
     ]
-    /** Old versions go, as if they had expired. */
+    /** Deletes old versions, as if they had expired. */
     const forget = async (known: Map<number, string>): Promise<void> => {
       const all = await versions()
       for (const version of all.slice(3)) {
@@ -194,7 +194,7 @@ onBothStores('two servers, step by step', (test, engine) => {
     const known = new Map<number, string>()
     const nodes = [await open(), await open()]
     for (let round = 0; round < runs(12, 1000); round++) {
-      // A day passes: what nothing refers to may be collected from now on.
+      // Simulates a day, after which unreferenced blobs may be deleted.
       await quiet.service.store.engine.write([], (db) =>
         db.updateTable('objects').set({ changed_at: 0 }).execute(),
       )
@@ -230,7 +230,7 @@ onBothStores('two servers, step by step', (test, engine) => {
         const { status, text } = await read(`&version=${version}`)
         expect([version, status]).toEqual([version, 200])
         const seen = known.get(version)
-        // Rows that are appended within ten minutes belong to the present version.
+        // Rows appended within ten minutes belong to the current version.
         if (seen !== undefined && !text.startsWith(seen)) expect([version, text]).toEqual([version, seen])
         known.set(version, text)
       }

@@ -1,10 +1,10 @@
-/** What a reader can see of a version is what was kept, by whatever route, and however the version is named. */
+/** Readers see only kept versions, by any route and version name. */
 import { expect, it } from 'vitest'
 import { operations, routesOf } from '../../src/contract/operations/index.ts'
 import { webRoutes } from '../../src/contract/web/index.ts'
 import { onBothStores } from '../support/service.ts'
 
-/** Texts of versions that were not kept. No reader may find them. */
+/** Texts of versions that are not kept, which no reader may find. */
 const REMOVED = ['removed-one', 'removed-two', 'removed-three']
 
 const delay = (ms: number) => new Promise((next) => setTimeout(next, ms))
@@ -22,12 +22,12 @@ onBothStores('earlier versions', (test) => {
         'gridline-world-readable': 'true',
       },
     })
-    // A version has a time of its own.
+    // Gives each version a distinct time.
     await delay(3)
     return { fid: json.file.fid as string, at: [before, Date.now() - 1] }
   }
 
-  it('readers see the present one and those that were kept', async () => {
+  it('readers see only the current version and kept versions', async () => {
     const times: number[] = []
     const put = async (text: string) => {
       const { fid, at } = await upload(text)

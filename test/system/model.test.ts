@@ -1,10 +1,11 @@
+// Random sequences of requests against a model of the service.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createService } from '../../src/service/index.ts'
 import { verify } from '../../src/service/store/upkeep/verify.ts'
 import { Model, PEOPLE, type Plan, type Step, steps } from '../support/model.ts'
 import { newDatabase } from '../support/postgres.ts'
-import { runs as casesOf } from '../support/runs.ts'
+import { runs as casesOf } from '../support/property-runs.ts'
 import { S3Server } from '../support/s3.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 
@@ -28,7 +29,7 @@ beforeAll(async () => {
     })
     services.push(new TestService(service))
   }
-  // Of these no file is told what happens to its folder: readers ask the folders.
+  // In these stores, files are never updated from their folders; readers check the folders.
   for (const database of [`sqlite:${folder.path}/untold.db`, await newDatabase(inject('postgres'))]) {
     const service = await createService({ ...options, database, toldAtOnce: 0 })
     service.store.onJob(() => {})
@@ -45,7 +46,7 @@ const number = fc.nat(1000)
 const sequence: fc.Arbitrary<Step[]> = fc.array(
   fc.record({
     does: fc.constantFrom(...(Object.keys(steps) as (keyof typeof steps)[])),
-    // Mostly the same person, so that something can be done with what was made.
+    // Mostly the same user, so that later steps can use earlier files.
     who: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat(3) }),
     what: number,
     other: number,
@@ -97,12 +98,12 @@ async function follow(sequence: readonly Step[]): Promise<void> {
   }
 }
 
-/** What is stored is whole, whatever was done. */
+/** Asserts that verify finds no damage. */
 async function areWhole(): Promise<void> {
   for (const { service } of services) expect((await verify(service.store)).damage).toEqual([])
 }
 
-it('the service behaves like the model, byte for byte the same on both stores, whatever files know of their folders', async () => {
+it('the service behaves like the model, byte for byte the same on both stores, at any state of background jobs', async () => {
   const seed = Number(process.env.GRIDLINE_TEST_SEED ?? 20_251_031)
   const numRuns = Number(process.env.GRIDLINE_TEST_RUNS ?? casesOf(12, 200))
   await fc.assert(fc.asyncProperty(sequence, follow), { seed, numRuns })

@@ -1,4 +1,4 @@
-// Figures as they were written for plotly.js 1 and 2 have the texts that these versions draw.
+// Figures for plotly.js 1 and 2 show the same texts as in these versions.
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -9,14 +9,14 @@ import { withToday } from '../../src/browser/older.ts'
 import { defaultLimits } from '../../src/contract/limits.ts'
 import { Drawer } from '../../src/draw/index.ts'
 import { launched } from '../support/browser.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 /** A folder of figures: the sample in test/data, or a larger one that GRIDLINE_FIGURES names. */
 const folder = process.env.GRIDLINE_FIGURES ?? fileURLToPath(new URL('../data/figures', import.meta.url))
 // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
 type Attributes = Record<string, any>
 
-/** The figure as one wrote it before titles were objects: `title`, `titlefont`, `titleside`. */
+/** Converts titles to their old form: `title`, `titlefont`, `titleside`. */
 function older(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(older)
   if (typeof value !== 'object' || value === null) return value
@@ -32,7 +32,7 @@ function older(value: unknown): unknown {
   return written
 }
 
-/** Titles of a figure, at any depth. */
+/** Returns the titles of a figure, at any depth. */
 function titlesOf(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, inner]) =>
@@ -81,7 +81,7 @@ describe.each([
   }, 60_000)
   afterAll(() => page.close())
 
-  it.each(figures.slice(0, runs(3, figures.length)))('$name: its titles are drawn', async ({ figure }) => {
+  it.each(figures.slice(0, runs(3, figures.length)))('the titles of $name are drawn', async ({ figure }) => {
     const svg = await page.evaluate(async (given: Attributes) => {
       // biome-ignore lint/suspicious/noExplicitAny: a global of the page
       const { Plotly } = window as any
@@ -119,7 +119,7 @@ describe.each([
     expect({ orientation, x, y, error: error_x.array }).toEqual(theirs)
   })
 
-  it('a position of a camera is the same eye, center and direction', async () => {
+  it('a camera position becomes the same eye, center and direction', async () => {
     const scene = { cameraposition: [[0.3, -0.2, 0.1, 0.9], [1, 2, 3], 2.5] }
     const { layout } = withToday({ data: [], layout: { scene } })
     const theirs = await page.evaluate(async (given: Attributes) => {

@@ -1,3 +1,4 @@
+// The packed npm package, and its stack traces.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +12,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = temporaryFolder()
 afterAll(folder.remove)
 
-/** Packs the product and unpacks it where no source is, beside the packages it names. */
+/** Packs the product, and unpacks it without sources, beside its dependencies. */
 function unpacked(): string {
   const packed = spawnSync('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder.path], {
     cwd: root,
@@ -22,7 +23,7 @@ function unpacked(): string {
   spawnSync('tar', ['xzf', filename], { cwd: folder.path })
   const place = join(folder.path, 'package')
   const { dependencies } = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'))
-  // What npm installs for a user: the dependencies, and theirs, but no development package.
+  // The packages that npm installs for a user, without development packages.
   const modules = join(place, 'node_modules')
   mkdirSync(modules, { recursive: true })
   const link = (name: string): void => {
@@ -42,10 +43,10 @@ function unpacked(): string {
 }
 
 describe('npm pack', () => {
-  it('gives a package that runs alone: uploads, appends and prints', () => {
+  it('npm pack gives a package that uploads, appends and prints on its own', () => {
     const place = unpacked()
     expect(existsSync(join(place, 'src'))).toBe(false)
-    // What this machine has compiled is of no use to others, and is larger than all else.
+    // The code cache of this machine is useless to others, and larger than everything else.
     expect(existsSync(join(place, 'dist/code-cache'))).toBe(false)
     writeFileSync(join(folder.path, 'a.csv'), 'n,city\n1,Oslo\n')
     const run = (...args: string[]) =>
@@ -63,14 +64,14 @@ describe('npm pack', () => {
 })
 
 describe('stack traces', () => {
-  it('name the source with its line when GRIDLINE_DEBUG is set', async () => {
+  it('stack traces name source and line when GRIDLINE_DEBUG is set', async () => {
     const home = join(folder.path, 'traces')
     const { stderr } = await gridline(['cat', 'nothing', '--local'], { home, env: { GRIDLINE_DEBUG: '1' } })
     expect(stderr).toMatch(/at .*src\/client\/resolve\.ts:\d+:\d+/)
     expect(stderr).toMatch(/at .*src\/cli\/commands\/cat\.ts:\d+:\d+/)
   })
 
-  it('of unexpected errors name the source in the log of a server', async () => {
+  it('stack traces of unexpected errors name the source in the server log', async () => {
     const home = join(folder.path, 'server')
     const server = await serve([], { home })
     const { stdout } = await gridline(['admin', 'create-user', 'ann', '--json'], { home })
@@ -80,7 +81,7 @@ describe('stack traces', () => {
         if (String(chunk).includes('"status":500')) resolve(String(chunk))
       })
     })
-    // A table is missing: no operation expects that.
+    // Drops a table, which no operation expects.
     const database = openDatabase(join(home, 'gridline.db'))
     database.exec('DROP TABLE stars')
     database.close()
@@ -91,7 +92,7 @@ describe('stack traces', () => {
     await server.stop()
   })
 
-  it('need no source text beside them', () => {
+  it('stack traces need no source files', () => {
     const map = JSON.parse(readFileSync(join(root, 'dist/service.js.map'), 'utf8'))
     expect(map.sources.every((source: string) => source.startsWith('../'))).toBe(true)
     expect(map.sourcesContent).toBeUndefined()

@@ -40,7 +40,7 @@ describe('pages of plots in a browser', () => {
     await visit.close()
   })
 
-  it('zooming into a large chart reads the points of the part that is shown, and going back fewer', async () => {
+  it('zooming into a large chart loads the points of the visible range, and zooming out fewer', async () => {
     const { test } = site()
     const numbers = Array.from({ length: 30_000 }, (_, k) => k)
     const { fid: grid } = await test.grid('alice', 'large', {
@@ -61,7 +61,7 @@ describe('pages of plots in a browser', () => {
       )
     await zoomTo("{ 'xaxis.range': [1000, 1500] }")
     await waitFor(500, 500)
-    // What the reader has zoomed to stays.
+    // The reader's zoom is kept.
     expect(
       await chart.evaluate("document.getElementById('chart').layout.xaxis.range.map(Math.round)"),
     ).toEqual([1000, 1500])
@@ -71,7 +71,7 @@ describe('pages of plots in a browser', () => {
     await visit.close()
   })
 
-  it('the embedded chart fills its frame and follows its size', async () => {
+  it('the embedded chart fills and follows its frame', async () => {
     const { visit, chart } = await embed({ ...titled, layout: { width: 300, height: 200 } })
     const width = () => chart.$eval('.main-svg', (svg) => svg.getBoundingClientRect().width)
     expect(await width()).toBe(1280)
@@ -102,14 +102,14 @@ describe('pages of plots in a browser', () => {
     }
     for (const src of ['.embed', '.embed?share_key=wrong'])
       expect((await site().visit(pathOf(hidden, src))).status).toBe(404)
-    // The page itself, unlike the embedded chart, cannot be put into a frame: nobody clicks on it unknowingly.
+    // The page itself, unlike the embedded chart, cannot be framed, which prevents clickjacking.
     const framed = await host(pathOf(open))
     expect(framed.page.frames().map((frame) => frame.url())).not.toContain(url + pathOf(open))
     expect(framed.seen.errors.join()).toContain('frame-ancestors')
     await framed.close()
   })
 
-  it('an embedded chart tells the page around it its height, and nothing else', async () => {
+  it('an embedded chart sends its height to the parent page, and nothing else', async () => {
     const { url, elsewhere } = site()
     const src = url + pathOf(await shown(titled), '.embed')
     elsewhere.pages.set(
@@ -126,7 +126,7 @@ describe('pages of plots in a browser', () => {
     await visit.close()
   })
 
-  it('an embedded chart has an origin of its own: no cookies, no parent, no requests', async () => {
+  it('an embedded chart has an opaque origin: no cookies, no parent access, no requests', async () => {
     const { test, url } = site()
     const hidden = await test.grid('alice', 'hidden', { a: [1] })
     const open = await test.grid('alice', 'open', { a: [1] }, { world_readable: true })
@@ -163,14 +163,14 @@ describe('pages of plots in a browser', () => {
       navigates: 'SecurityError',
     })
     expect(visit.page.url()).toContain('/~alice/')
-    // Opened on its own, it is no more than in a frame.
+    // Opened directly, it has the same restrictions as in a frame.
     const alone = await site().visit(new URL(chart.url()).pathname)
     expect(await alone.page.evaluate(() => window.origin)).toBe('null')
     await visit.close()
     await alone.close()
   })
 
-  it('a chart is light, dark or like the system, as its address asks; one with colors of its own keeps them', async () => {
+  it('the URL makes a chart light, dark or like the system; its own colors are kept', async () => {
     const paper = (chart: Frame): Promise<string> =>
       chart.$eval('.main-svg', (svg) => getComputedStyle(svg).backgroundColor)
     const colors: string[] = []
@@ -272,7 +272,7 @@ describe('pages of plots in a browser', () => {
     await visit.close()
   })
 
-  it('screen readers are told the title and the axes of the chart', async () => {
+  it('screen readers get the title and the axes of the chart', async () => {
     const visit = await site().visit(pathOf(await shown(titled)))
     const chart = await visit.chart()
     const label = await chart.$eval('#chart', (element) => element.getAttribute('aria-label'))
@@ -319,7 +319,7 @@ describe('pages of plots in a browser', () => {
     })
   }
 
-  it('frames of an animation are played by its button', async () => {
+  it('the play button plays the frames of an animation', async () => {
     const { visit, chart } = await embed({
       data: [{ x: [1, 2], y: [1, 2] }],
       frames: [
@@ -344,7 +344,7 @@ describe('pages of plots in a browser', () => {
     await visit.close()
   })
 
-  it('the chart is not editable and offers nothing that leaves for another host', async () => {
+  it('the chart is not editable and has no links to other hosts', async () => {
     const { visit, chart } = await embed({
       ...titled,
       config: { editable: true, showSendToCloud: true, plotlyServerURL: 'https://example.com', locale: 'de' },

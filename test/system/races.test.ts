@@ -5,7 +5,7 @@ import { createService, deleteUser } from '../../src/service/index.ts'
 import type { Engine } from '../../src/service/store/engines/engine.ts'
 import { verify } from '../../src/service/store/upkeep/verify.ts'
 import { newDatabase } from '../support/postgres.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { type Answer, idlocal, TestService, URL_OF_TESTS } from '../support/service.ts'
 
 /** Two servers on one database, with users alice and bob. */
@@ -20,7 +20,7 @@ async function twoServers(): Promise<[TestService, TestService]> {
   return [one, other]
 }
 
-/** Takes the locks of owners from a server. */
+/** Disables the owner locks of a server. */
 function withoutLocks({ service }: TestService): void {
   const { engine } = service.store
   const mutable = engine as { -readonly [K in keyof Engine]: Engine[K] }
@@ -31,7 +31,7 @@ function withoutLocks({ service }: TestService): void {
 
 const won = ({ status }: Answer): boolean => status >= 200 && status < 300
 
-/** One round of a pair. Returns what is wrong after it. */
+/** Runs one round of a pair. Returns errors. */
 type Pair = (one: TestService, other: TestService, round: number) => Promise<string[]>
 
 const both = (one: Promise<Answer>, other: Promise<Answer>): Promise<[Answer, Answer]> =>
@@ -45,12 +45,12 @@ async function folder(server: TestService, path: string): Promise<string> {
 const grid = (server: TestService, name: string, more: object = {}): Promise<{ fid: string }> =>
   server.grid('alice', name, { n: [1] }, more)
 
-/** What the file is now, for its owner. */
+/** Returns the current state of a file for its owner. */
 async function now(server: TestService, fid: string) {
   return (await server.ask('alice', 'GET', `/v2/files/${fid}`)).json
 }
 
-/** What is wrong with a file in a folder of the trash. */
+/** Returns errors of a file in a trashed folder. */
 async function isHidden(server: TestService, fid: string): Promise<string[]> {
   const file = await now(server, fid)
   const row = await server.service.store.read(({ files }) => files.get('alice', idlocal(fid)))
@@ -171,7 +171,7 @@ async function play(
   from = 0,
 ): Promise<string[]> {
   const wrong: string[] = []
-  // Several at a time: waits for locks and commits then differ from round to round.
+  // Runs several at a time, so that timing differs between rounds.
   const AT_ONCE = 4
   for (let k = 0; k < rounds; k += AT_ONCE) {
     const some = Array.from({ length: Math.min(AT_ONCE, rounds - k) }, (_, n) => from + k + n)
@@ -192,11 +192,11 @@ describe('two servers', () => {
   // 50,000 rounds of all pairs in the long run.
   const ROUNDS = runs(16, 5_600)
   for (const [name, pair] of Object.entries(pairs))
-    it(`${name}: never both`, async () => {
+    it(`${name} never both succeed`, async () => {
       expect(await play(servers, pair, ROUNDS)).toEqual([])
     }, 3_600_000)
 
-  it('leave nothing that verify calls damage', async () => {
+  it('races leave a database that passes verify', async () => {
     expect((await verify(servers[0].service.store)).damage).toEqual([])
   })
 })
@@ -216,7 +216,7 @@ describe('without the locks of owners', () => {
     'two folders moved into each other',
     'a folder trashed and a file made in it',
   ])
-    it(`${name}: both, sooner or later`, async () => {
+    it(`without owner locks, ${name} sooner or later both succeed`, async () => {
       for (let round = 0; round < 2_000; round += 4)
         if ((await play(servers, pairs[name], 4, round)).length > 0) return
       expect.fail('no round failed, so this test cannot fail')

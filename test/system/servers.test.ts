@@ -21,7 +21,7 @@ describe('three servers', () => {
     for (const { service } of servers) await service.close()
   })
 
-  it('columns are added beside appends of two other servers, and no row is lost', async () => {
+  it('adding columns during appends of two other servers loses no row', async () => {
     const [one, two, three] = servers
     const { fid } = await one.grid('alice', 'busy', { n: [0] })
     let columns = 1
@@ -87,7 +87,7 @@ describe('three servers', () => {
     expect(file.filename).toBe('turns')
   })
 
-  it('a large folder is in the trash, back, and gone, at once and for all; another server tells its files', async () => {
+  it('trashing, restoring and deleting a large folder takes effect at once on all servers; a job updates its files', async () => {
     const [one, two] = servers
     const folder = (await one.ask('alice', 'POST', '/v2/folders', { json: { path: 'large/inner' } })).json
       .file

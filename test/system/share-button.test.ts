@@ -1,4 +1,4 @@
-// The share button of real plotly.js charts, on a page of another site, saves a chart here.
+// The share button of real plotly.js charts on another site.
 import { createRequire } from 'node:module'
 import type { Page } from 'puppeteer-core'
 import { describe, expect, it } from 'vitest'
@@ -13,7 +13,7 @@ const scripts = {
 describe('the share button', () => {
   const site = inBrowser()
 
-  /** A page of another site with a chart. `call` is the JavaScript that draws it. */
+  /** Creates a page of another site with a chart. `call` is the JavaScript that draws it. */
   const host = async (version: keyof typeof scripts, call: string, charset = 'utf-8'): Promise<Visit> => {
     const { elsewhere } = site()
     for (const [path, file] of Object.entries(scripts)) elsewhere.scripts.set(path, file)
@@ -59,7 +59,7 @@ describe('the share button', () => {
   const figureOf = async (link: string) =>
     (await site().test.ask('alice', 'GET', `${new URL(link).pathname.slice(0, -1)}.json`)).json
 
-  it('of plotly.js 4 shows the chart after signing in, and saves it when the person says so', async () => {
+  it('the share button of plotly.js 4 shows the chart after signing in, and saves it on confirmation', async () => {
     const { url, elsewhere } = site()
     const visit = await host(
       '/plotly-4.js',
@@ -86,7 +86,7 @@ describe('the share button', () => {
   })
 
   it.each(['utf-8', 'windows-1252'])(
-    'of plotly.js 3 does the same with its form, from a page in %s',
+    'the share button of plotly.js 3 does the same with its form, from a page in %s',
     async (charset) => {
       const { url } = site()
       const visit = await host(
@@ -106,7 +106,7 @@ describe('the share button', () => {
     },
   )
 
-  it('takes no chart from other pages than the opener and the origin that is named', async () => {
+  it('the share page accepts charts only from its opener and the named origin', async () => {
     const { url, elsewhere } = site()
     elsewhere.pages.set(
       '/attacker',
@@ -122,7 +122,7 @@ describe('the share button', () => {
     const tab = await opened
     await signIn(tab, 'alice')
     await tab.waitForFunction(() => /Receiving/.test(document.getElementById('message')!.textContent!))
-    // Several messages have arrived when the page has answered one of its own.
+    // Earlier messages have arrived when the page answers this one.
     await tab.evaluate(
       () =>
         new Promise((done) => {

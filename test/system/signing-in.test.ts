@@ -1,4 +1,4 @@
-// The buttons of all pages, pressed in a real browser.
+// Buttons and sign-in of pages, in a real browser.
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -46,7 +46,7 @@ for (const [name, options, runs] of cases)
       return visit
     }
 
-    it('signs in, shows a private file, and signs out', async () => {
+    it('the sign-in page signs in, shows a private file, and signs out', async () => {
       const { web_url } = await site().test.grid('alice', 'private', { a: [1] })
       const path = new URL(web_url).pathname
       const visit = await signIn(path)
@@ -70,7 +70,7 @@ for (const [name, options, runs] of cases)
       await visit.close()
     })
 
-    it('Allow hands a code to the command line that waits', async () => {
+    it('the Allow button passes a code to the waiting command line', async () => {
       const verifier = 'v'.repeat(43)
       let arrived: (url: string) => void
       const answer = new Promise<string>((resolve) => {
@@ -97,7 +97,7 @@ for (const [name, options, runs] of cases)
       waiting.close()
     })
 
-    it('a link that signs in asks first if somebody else is signed in', async () => {
+    it('a sign-in link asks first if another user is signed in', async () => {
       const visit = await signIn('/')
       const { json } = await site().test.ask('bob', 'POST', '/v2/sessions', { json: { path: '/~bob/' } })
       await visit.page.goto(site().url + json.path)

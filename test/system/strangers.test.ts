@@ -1,18 +1,18 @@
-/** Whatever a stranger asks for, requests of others are answered meanwhile. */
+/** Anonymous requests never delay other requests. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Operation, operations, routesOf } from '../../src/contract/operations/index.ts'
 import { createService, createUser } from '../../src/service/index.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 
-/** Processor time of all threads in one turn of the event loop, in ms: time is no measure on a busy machine. */
+/** CPU time of all threads per event-loop iteration, in ms; wall time means little on a busy machine. */
 const MAX_TURN_MS = 400
 const LONG = process.env.GRIDLINE_TEST_LONG === '1'
 const folder = temporaryFolder()
 let test: TestService
 const grids: Record<string, string> = {}
 
-/** Rows of a text as long as a book, of small numbers, and the same numbers the other way round. */
+/** Columns of a very long text, of small numbers, and of the same numbers in reverse. */
 const tables: Record<string, () => string> = {
   book: () => `t,n\n${Array.from({ length: 20 }, (_, k) => `${'a'.repeat(400_000)},${k}`).join('\n')}\n`,
   numbers: () =>
@@ -48,7 +48,7 @@ afterAll(async () => {
   folder.remove()
 })
 
-/** Runs a request of a stranger. Returns its status, and the most processor time that a turn took meanwhile, in ms. */
+/** Sends an anonymous request. Returns its status, and the maximum CPU time of an iteration meanwhile, in ms. */
 async function worstTurn(
   method: string,
   path: string,
@@ -80,7 +80,7 @@ const pattern = fc
   .array(fc.constantFrom('a', '_', '%', 'b', 'aaaaaaa', '%_a'), { minLength: 1, maxLength: 60 })
   .map((parts) => `t ${parts.length % 2 === 0 ? 'like' : 'ilike'} '%${parts.join('').slice(0, 200)}%'`)
 
-it('conditions on long texts delay nobody', async () => {
+it('anonymous conditions on long texts do not delay other requests', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(pattern, { minLength: 1, maxLength: 30 }), async (patterns) => {
       const where = patterns.join(' or ').slice(0, 9_000)
@@ -116,7 +116,7 @@ const transforms: Record<string, (values: { x: string; g: string }) => object[]>
 }
 
 it.each(LONG ? Object.keys(transforms) : ['trend', 'order', 'median'])(
-  'a chart with 250,000 points and the transform %s delays nobody',
+  'a chart with 250,000 points and the transform %s does not delay other requests',
   async (name) => {
     const [x, y, g] = await Promise.all(['x', 'y', 'g'].map((column) => uidOf('numbers', column)))
     const of = (uid: string): string => `${grids.numbers}:${uid}`
@@ -136,7 +136,7 @@ it.each(LONG ? Object.keys(transforms) : ['trend', 'order', 'median'])(
   },
 )
 
-it('thousands of rules delay nobody', async () => {
+it('thousands of rules do not delay other requests', async () => {
   const columns = Array.from({ length: 5_000 }, (_, k) => ({ name: 't', pattern: `x${k}` }))
   const { ms } = await worstTurn('POST', `/v2/grids/${grids.one}/check`, { checks: { columns } })
   expect(ms).toBeLessThan(MAX_TURN_MS)
@@ -165,13 +165,13 @@ it.each([
     () =>
       `/v2/grids/${grids.numbers}/content?${query({ format: 'csv', head: '1', where: Array.from({ length: 150 }, (_, k) => `x = ${-k - 1}`).join(' or ') })}`,
   ],
-])('%s delay nobody', async (_, path) => {
+])('%s do not delay other requests', async (_, path) => {
   const { status, ms } = await worstTurn('GET', path())
   expect(status).toBe(200)
   expect(ms).toBeLessThan(MAX_TURN_MS)
 })
 
-/** Conditions on a table that cost much. */
+/** Costly conditions on a table. */
 const conditions = (grid: string): fc.Arbitrary<string> =>
   grid === 'book' || grid === 'one'
     ? fc.array(pattern, { minLength: 1, maxLength: 30 }).map((parts) => parts.join(' or ').slice(0, 9_000))
@@ -180,7 +180,7 @@ const conditions = (grid: string): fc.Arbitrary<string> =>
         fc.nat(400).map((count) => Array.from({ length: count + 1 }, (_, k) => `x = ${-k}`).join(' or ')),
       )
 
-/** A value of a query parameter, mostly one that is taken. */
+/** Generates a value of a query parameter, mostly a valid one. */
 const parameterOf = (grid: string, name: string, type: unknown): fc.Arbitrary<string> => {
   const columns = { book: ['t', 'n'], one: ['t'] }[grid] ?? ['x', 'y', 'g']
   const some = fc.subarray(columns, { minLength: 1 })
@@ -203,7 +203,7 @@ const parameterOf = (grid: string, name: string, type: unknown): fc.Arbitrary<st
   return known ? fc.oneof({ arbitrary: known, weight: 9 }, { arbitrary: wrong, weight: 1 }) : wrong
 }
 
-/** A request of an operation that anybody may send, with up to three of its parameters, and what it compares with. */
+/** Generates a request of a public operation, with up to three parameters. */
 const asked = (path: string, { query: known, ofVersions }: Operation): fc.Arbitrary<string> => {
   const names = [...Object.keys(known?.properties ?? {}), ...(ofVersions ? ['version'] : [])]
   return fc
@@ -227,11 +227,11 @@ const asked = (path: string, { query: known, ofVersions }: Operation): fc.Arbitr
     )
 }
 
-// Images are drawn by another process, whose turns nobody waits for.
+// Another process draws images, so its iterations do not matter.
 const open = Object.entries<Operation>(operations).filter(
   ([name, { access, account }]) => ['anyone', 'read'].includes(access) && !account && name !== 'files.image',
 )
-it.each(open)('whatever a stranger asks of %s delays nobody', async (_, operation) => {
+it.each(open)('anonymous requests to %s do not delay other requests', async (_, operation) => {
   for (const { path } of routesOf(operation))
     await fc.assert(
       fc.asyncProperty(asked(path, operation), async (target) => {
@@ -244,7 +244,7 @@ it.each(open)('whatever a stranger asks of %s delays nobody', async (_, operatio
     )
 })
 
-it('a stranger may spend less than a user, and is told which limit it is', async () => {
+it('an anonymous request has a smaller work limit, and the error names it', async () => {
   const service = await createService({
     database: `sqlite:${folder.path}/test.db`,
     url: URL_OF_TESTS,

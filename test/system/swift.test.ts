@@ -15,7 +15,7 @@ describe.skipIf(!hasSwift())('a bucket of Swift (skipped without it)', () => {
   }, 60_000)
   afterAll(() => swift?.stop())
 
-  it('stores, returns and removes values, and refuses what is not what was signed', async () => {
+  it('a Swift bucket stores, returns and removes values, and refuses unsigned content', async () => {
     const objects = await S3Objects.open(swift.address, swift.environment)
     await objects.check()
     await expect(objects.put('wrong', Buffer.from('bytes'), '0'.repeat(64))).rejects.toThrow(
@@ -28,7 +28,7 @@ describe.skipIf(!hasSwift())('a bucket of Swift (skipped without it)', () => {
     await expect(none.check()).rejects.toThrow(/there is no such bucket/)
   })
 
-  it('serves the grids of a service', async () => {
+  it('a service stores its grids in a Swift bucket', async () => {
     const database = await newDatabase(inject('postgres'))
     const { address: blobs, environment } = swift
     const test = new TestService(

@@ -1,4 +1,4 @@
-// The colors of our theme can be seen and told apart.
+// The default theme: colors, contrast, and positions of texts and marks.
 import { expect, it } from 'vitest'
 import { GROUNDS } from '../../src/browser/theme/colors.ts'
 import type { Attributes } from '../../src/browser/theme/draft.ts'
@@ -7,7 +7,7 @@ import { COLORS, DARK_COLORS } from '../../src/charts/figure/colors.ts'
 
 type Triple = [number, number, number]
 
-/** Linear light of a color, from 0 to 1. */
+/** Returns the linear RGB of a color, from 0 to 1. */
 function lightOf(hex: string): Triple {
   return [1, 3, 5].map((at) => {
     const share = Number.parseInt(hex.slice(at, at + 2), 16) / 255
@@ -17,13 +17,13 @@ function lightOf(hex: string): Triple {
 
 const luminance = ([r, g, b]: Triple): number => 0.2126 * r + 0.7152 * g + 0.0722 * b
 
-/** Contrast of two colors as in WCAG 2. */
+/** Returns the contrast ratio of two colors (WCAG 2). */
 function contrast(a: string, b: string): number {
   const [one, other] = [luminance(lightOf(a)), luminance(lightOf(b))].sort((x, y) => y - x)
   return (one + 0.05) / (other + 0.05)
 }
 
-/** What is seen with a kind of color blindness: Machado, Oliveira and Fernandes (2009), of full severity. */
+/** Matrices that simulate color blindness at full severity: Machado, Oliveira and Fernandes (2009). */
 const VISIONS: Record<string, Triple[]> = {
   normal: [
     [1, 0, 0],
@@ -47,7 +47,7 @@ const VISIONS: Record<string, Triple[]> = {
   ],
 }
 
-/** CIE L*a*b* of linear light. */
+/** Converts linear RGB to CIE L*a*b*. */
 function lab([r, g, b]: Triple): Triple {
   const f = (t: number): number => (t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116)
   const x = f((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047)
@@ -61,7 +61,7 @@ it.each(
     [vision, 'light', COLORS] as const,
     [vision, 'dark', DARK_COLORS] as const,
   ]),
-)('eight colors are told apart: %s, %s', (vision, _, colors) => {
+)('the eight colors stay distinct: %s, %s', (vision, _, colors) => {
   const seen = colors.map((color) => {
     const light = lightOf(color)
     const through = VISIONS[vision].map((row) =>
@@ -74,7 +74,7 @@ it.each(
       expect(Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])).toBeGreaterThan(18)
 })
 
-it('each color has a contrast of 3 to 1 on light and 4.5 to 1 on dark, and texts one of 4.5 to 1', () => {
+it('each color has a contrast of 3:1 on light and 4.5:1 on dark, and texts have 4.5:1', () => {
   for (const color of DARK_COLORS) expect(contrast(color, GROUNDS.dark.ground)).toBeGreaterThanOrEqual(4.5)
   for (const { ground, text, soft } of Object.values(GROUNDS)) {
     for (const color of COLORS) expect(contrast(color, ground)).toBeGreaterThanOrEqual(3)
@@ -82,7 +82,7 @@ it('each color has a contrast of 3 to 1 on light and 4.5 to 1 on dark, and texts
   }
 })
 
-it('a logo of a theme stands beside the title, which leaves room for it', () => {
+it('the logo of a theme is beside the title, without overlap', () => {
   const source = 'data:image/png;base64,iVBORw0KGgo='
   const title = { text: 'A title that has just enough room in one line without it' }
   const figure = (images: object[]) => ({
@@ -98,7 +98,7 @@ it('a logo of a theme stands beside the title, which leaves room for it', () => 
   expect(images[0].y).toBeGreaterThan(1)
   expect(template.layout.images).toEqual([])
   expect(wrapped.text).toContain('<br>')
-  // One with a position stays where its theme has it.
+  // A logo with a position keeps it.
   const placed = { name: 'logo', source, x: 0, y: 0 }
   const kept = drawn([placed])
   expect([kept.images, kept.template.layout.images, kept.title.text]).toEqual([
@@ -108,7 +108,7 @@ it('a logo of a theme stands beside the title, which leaves room for it', () => 
   ])
 })
 
-it('ends of months have their ticks where they are, and are not moved', () => {
+it('month-end points are at their date, with ticks below them', () => {
   const x = ['2024-01-31', '2024-02-29', '2024-03-31']
   const { data, layout } = themed(
     {
@@ -121,7 +121,7 @@ it('ends of months have their ticks where they are, and are not moved', () => {
   expect(layout.xaxis).toMatchObject({ tickmode: 'array', tickvals: x, tickformat: '%b\n%Y' })
 })
 
-it('points of lines and areas that have no neighbor are drawn as points', () => {
+it('points without neighbors in lines and areas are drawn as markers', () => {
   const style = { mode: 'lines', line: { color: '#123456' } }
   const of = (y: (number | null)[], more: object = {}) => ({ x: ['a', 'b', 'c', 'd'], y, ...style, ...more })
   const { data } = themed(
@@ -144,7 +144,7 @@ it('points of lines and areas that have no neighbor are drawn as points', () => 
   ])
 })
 
-it('labels and names are the texts of the data, and rows without a label have one', () => {
+it('labels and names are the texts of the data, and missing labels are (none)', () => {
   const { data, layout } = themed(
     {
       data: [
@@ -168,7 +168,7 @@ it('labels and names are the texts of the data, and rows without a label have on
   expect(layout.shapes[0].x0).toBe('&lt;b&gt;x&lt;/b&gt;')
 })
 
-it('what is not drawn, and an axis that cuts bars, are said below the chart', () => {
+it('omitted data and cut bar axes are listed below the chart', () => {
   const footOf = (data: Attributes[], layout: Attributes): string | undefined =>
     themed(
       { data, layout: { meta: { theme: 'gridline' }, ...layout } as Attributes },
@@ -186,7 +186,7 @@ it('what is not drawn, and an axis that cuts bars, are said below the chart', ()
   expect(footOf([{ type: 'bar', x: ['a'], y: [95] }], {})).toBeUndefined()
 })
 
-it('whole numbers have whole ticks, and years no commas', () => {
+it('integers have integer ticks, and years no commas', () => {
   const { layout } = themed(
     {
       data: [{ type: 'scatter', mode: 'lines', x: [2000, 2001, 2004], y: [0, 1, 3] } as Attributes],
@@ -201,7 +201,7 @@ it('whole numbers have whole ticks, and years no commas', () => {
   ])
 })
 
-it('labels of bars that fit are all shown', () => {
+it('all bar labels that fit are drawn', () => {
   const { layout } = themed(
     {
       data: [{ type: 'bar', x: ['Oslo', 'Rome'], y: [1, 2] } as Attributes],
@@ -212,7 +212,7 @@ it('labels of bars that fit are all shown', () => {
   expect(layout.xaxis.dtick).toBe(1)
 })
 
-it('of a pie with values below zero, the shares are those of what is drawn, and that is said', () => {
+it('shares of a pie with negative values are of the drawn values, and a note says so', () => {
   const trace = { type: 'pie', labels: ['a', 'b', 'c', 'd'], values: [5, -3, null, 7] }
   const { data, layout } = themed(
     { data: [trace], layout: { meta: { theme: 'gridline' } } as Attributes },
@@ -222,7 +222,7 @@ it('of a pie with values below zero, the shares are those of what is drawn, and 
   expect(layout.annotations).toMatchObject([{ text: 'Not shown: 1 row without a value, 1 value below zero' }])
 })
 
-it('the labels of a waterfall are its values, also of zero and of none', () => {
+it('waterfall labels are the values, also zero and missing ones', () => {
   const trace = { type: 'waterfall', x: ['a', 'b', 'c'], y: [5, 0, null], textinfo: 'delta' }
   const [drawn]: Attributes[] = themed(
     { data: [trace], layout: { meta: { theme: 'gridline' }, xaxis: { type: 'category' } } },
@@ -231,7 +231,7 @@ it('the labels of a waterfall are its values, also of zero and of none', () => {
   expect(drawn.texttemplate).toEqual(['%{delta}', '0', ''])
 })
 
-it('stems of lollipops go from zero to the value, also to one below it, and values are not on them', () => {
+it('lollipop stems go from zero to the value, also a negative one, and labels do not overlap them', () => {
   const stem = { type: 'percent', symmetric: false, value: 0, valueminus: 100, width: 0 }
   const trace = {
     type: 'scatter',
@@ -254,13 +254,13 @@ it('stems of lollipops go from zero to the value, also to one below it, and valu
   expect(drawn.textposition).toEqual(['middle right', 'middle left'])
 })
 
-/** A figure in the default theme, 640 px wide. */
+/** Draws a figure in the default theme, 640 px wide. */
 function drawnOf(data: Attributes[], layout: Attributes = {}): { data: Attributes[]; layout: Attributes } {
   const figure = { data, layout: { ...layout, meta: { theme: 'gridline', ...layout.meta } } }
   return themed(figure, { scheme: 'light', width: 640, height: 400 })
 }
 
-/** The line below a chart. */
+/** Returns the line below a chart. */
 function footIn({ annotations = [] }: Attributes): string | undefined {
   return annotations.find(({ name }: Attributes) => name === 'gridline-source')?.text
 }
@@ -282,7 +282,7 @@ it.each([
     ['Tue', 'Sun', 'Wed', 'Mon'],
     ['Mon', 'Tue', 'Wed', 'Sun'],
   ],
-  // In the order of the rows: a year that begins in July, one that goes back, and labels without an order.
+  // In row order: a year from July, one backwards, and labels without an order.
   [['Jul', 'Sep', 'Nov', 'Jan', 'Mar', 'May'], undefined],
   [['1.8.0', '1.9.0', '1.10.0', '1.11.0'], undefined],
   [['8 am', '10 am', '12 pm', '1 pm'], undefined],
@@ -290,7 +290,7 @@ it.each([
   [['1 day', '1-7 days', '1-4 weeks'], undefined],
   [['2024', '2023', '2022'], undefined],
   [['Mars', 'Jupiter', 'May'], undefined],
-])('labels %j have the order %j, and so have the points of their lines', (x, order) => {
+])('labels %j are in the order %j, and so are the points of their lines', (x, order) => {
   const line = { type: 'scatter', mode: 'lines', x, y: x.map((_, k) => k) }
   const { data, layout } = drawnOf([line, { ...line }], { xaxis: { type: 'category' } })
   expect(layout.xaxis.categoryarray).toEqual(order)
@@ -298,7 +298,7 @@ it.each([
   expect(data[0].y).toEqual((order ?? x).map((label) => x.indexOf(label)))
 })
 
-it('a line that ends early has its name there, and one without a value on the axis is in a legend', () => {
+it('a line that ends early is named there, and one without a value on the axis is in the legend', () => {
   const line = { type: 'scatter', mode: 'lines' }
   const [long, short] = [
     { ...line, name: 'long', x: [1, 2, 9], y: [3, 2, 1] },
@@ -314,7 +314,7 @@ it('a line that ends early has its name there, and one without a value on the ax
   expect([data[1].y, layout.showlegend]).toEqual([[null, null], true])
 })
 
-it('areas with values below zero are lines, and shares leave them out; both is said', () => {
+it('areas with negative values become lines, and shares omit them; notes say so', () => {
   const area = { type: 'scatter', mode: 'lines', stackgroup: 'one', x: [1, 2] }
   const areas = drawnOf([
     { ...area, y: [1, 2] },
@@ -329,7 +329,7 @@ it('areas with values below zero are lines, and shares leave them out; both is s
   expect([bars.data[0].y, footIn(bars.layout)]).toEqual([[3, null], 'Not shown: 1 value below zero'])
 })
 
-it('steps without a cell of a heatmap are empty, not part of the cells beside them', () => {
+it('missing steps of a heatmap are empty, not covered by their neighbors', () => {
   const [{ x, z }] = drawnOf(
     [{ type: 'heatmap', x: [0, 1, 2, 5], y: ['a', 'a', 'a', 'a'], z: [1, 2, 3, 4] }],
     {
@@ -342,7 +342,7 @@ it('steps without a cell of a heatmap are empty, not part of the cells beside th
   ])
 })
 
-it('a table on a phone has shorter numbers, not cut ones', () => {
+it('a table on a phone has shortened numbers, not cut ones', () => {
   const table = {
     type: 'table',
     header: { values: ['place', 'a', 'b', 'c', 'd'] },
@@ -371,7 +371,7 @@ it('a table on a phone has shorter numbers, not cut ones', () => {
   ])
 })
 
-it('a radar of months is in their order, and its line ends where it begins', () => {
+it('a radar of months is in calendar order, and its line is closed', () => {
   const radar = {
     type: 'scatterpolar',
     mode: 'lines+markers',
@@ -385,7 +385,7 @@ it('a radar of months is in their order, and its line ends where it begins', () 
   ])
 })
 
-it('the points of a rose stand where they are on the compass', () => {
+it('the points of a rose are at their compass direction', () => {
   const rose = { type: 'barpolar', theta: ['N', 'E', 'NE', 'S'], r: [1, 2, 3, 4] }
   const { angularaxis } = drawnOf([rose], { meta: { chart: 'rose' }, polar: {} }).layout.polar
   expect(angularaxis.categoryarray).toEqual(['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'])

@@ -1,4 +1,4 @@
-// Transforms are evaluated as plotly.js 2.35 evaluates them, which was the last version that did.
+// Transforms agree with plotly.js 2.35, the last version with transforms.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
@@ -6,7 +6,7 @@ import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { transformed } from '../../src/service/plots/transforms/index.ts'
 import { launched } from '../support/browser.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 
 const plotly = createRequire(import.meta.url).resolve('plotly.js-2/plotly.min.js')
 let browser: Browser
@@ -34,7 +34,7 @@ const keys = (trace: Record<string, unknown>): Drawn => {
   return JSON.parse(JSON.stringify({ name, x, y, text, color: Array.isArray(color) ? color : undefined }))
 }
 
-/** The traces that plotly.js 2.35 draws, of many figures at once. */
+/** Returns the traces that plotly.js 2.35 draws, for many figures at once. */
 async function expected(figures: readonly Figure[]): Promise<Drawn[][]> {
   return page.evaluate(async (list: Figure[]) => {
     // biome-ignore lint/suspicious/noExplicitAny: a global of the page
@@ -79,7 +79,7 @@ const functions = 'count sum avg median mode rms stddev min max first last chang
 const dates = ['2024-01-31', '2024-02-01', '2023-12-24 18:30', '2024-01-31 06:00:01', '2022-07-01']
 const cities = ['Oslo', 'Rome', 'Paris']
 
-/** A trace of `count` points, with transforms. */
+/** Generates a trace of `count` points with transforms. */
 const trace = fc.integer({ min: 1, max: 12 }).chain((count) => {
   const array = <T>(value: fc.Arbitrary<T>) => fc.array(value, { minLength: count, maxLength: count })
   const number = fc.integer({ min: -5, max: 9 })
@@ -131,7 +131,7 @@ const trace = fc.integer({ min: 1, max: 12 }).chain((count) => {
 })
 
 describe('transforms', () => {
-  it('of random traces give the traces of plotly.js 2.35: names, values and order', async () => {
+  it('transforms of random traces give the traces of plotly.js 2.35: names, values and order', async () => {
     const figures = fc
       .sample(fc.array(trace, { minLength: 1, maxLength: 2 }), {
         numRuns: runs(30, 1000),
@@ -145,7 +145,7 @@ describe('transforms', () => {
     }
   }, 120_000)
 
-  it('of the test figure of plotly.js 2 give the same traces, with all of their attributes', async () => {
+  it('transforms of the plotly.js 2 test figure give the same traces with all attributes', async () => {
     const figure = JSON.parse(readFileSync(new URL('../data/transforms.json', import.meta.url), 'utf8'))
     const ours = (await transformed(structuredClone(figure))) as Figure
     expect(ours.data.some((trace) => 'transforms' in trace)).toBe(false)

@@ -1,15 +1,16 @@
+// Random changes of versions against a model, and their expiry.
 import { expect, it, vi } from 'vitest'
 import { parseFid } from '../../src/contract/fid.ts'
 import { defaultLimits } from '../../src/contract/limits.ts'
 import { flushTail } from '../../src/service/grids/change/flush.ts'
 import { expiredVersions, expireVersions } from '../../src/service/store/aggregates/retention.ts'
 import { verify } from '../../src/service/store/upkeep/verify.ts'
-import { runs } from '../support/runs.ts'
+import { runs } from '../support/property-runs.ts'
 import { onBothStores } from '../support/service.ts'
 
 const DAY = 24 * 3600 * 1000
 
-/** Pseudo-random numbers, the same ones for a seed. */
+/** Seeded pseudo-random numbers. */
 function randomly(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -19,7 +20,7 @@ function randomly(seed: number): (below: number) => number {
 }
 
 onBothStores('versions as a model has them', (test) => {
-  it('keep every byte through writes, reverts, folds, expiry and sweeps', async () => {
+  it('versions keep every byte through writes, reverts, flushes, expiry and sweeps', async () => {
     const random = randomly(7)
     let now = Date.UTC(2026, 0, 1)
     vi.useFakeTimers({ toFake: ['Date'], now })
@@ -161,7 +162,7 @@ onBothStores('versions as a model has them', (test) => {
   }, 120_000)
 })
 
-it('versions expire: all of some days stay, then one a day, and what is present or kept', () => {
+it('versions expire: all are kept for some days, then one per day; current and kept versions stay', () => {
   const now = Date.UTC(2026, 5, 30)
   const rules = { version_days: 30, versions: 5, daily_version_days: 60 }
   const at = (version: number, days: number, kept_at: number | null = null) => ({

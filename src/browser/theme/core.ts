@@ -1,4 +1,4 @@
-// How charts look that Gridline makes from columns: see docs/guide.md#looks. Figures of others are not changed.
+// How charts look that Gridline makes from columns: see docs/guide.md#themes. Figures of others are not changed.
 
 import { COLORS, DARK_COLORS } from '../../charts/figure/colors.ts'
 import { hasGround } from '../../charts/figure/ground.ts'

@@ -1,4 +1,4 @@
-// How charts look that Gridline makes from columns: see docs/guide.md#looks. Figures of others are not changed.
+// How charts look that Gridline makes from columns: see docs/guide.md#themes. Figures of others are not changed.
 import { type Figure, themedWith } from './core.ts'
 import type { View } from './draft.ts'
 import { moreParts } from './more.ts'

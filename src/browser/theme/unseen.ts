@@ -1,4 +1,4 @@
-// Collects the footer line that lists omitted data: see docs/guide.md#looks.
+// Collects the footer line that lists omitted data: see docs/guide.md#themes.
 import { listOf } from '../../charts/figure/lists.ts'
 import { negativeParts, placed, unseenIn } from '../../charts/unseen.ts'
 import { escapedMarkup } from '../../contract/markup.ts'

@@ -1,7 +1,7 @@
 import type { Attributes } from './figure.ts'
 import { knownLocale } from './locale.ts'
 
-/** The theme of charts that name none: see docs/guide.md#looks. */
+/** The theme of charts that name none: see docs/guide.md#themes. */
 export const DEFAULT_THEME = 'gridline'
 
 const SERIF = "Georgia, 'DejaVu Serif', serif"

@@ -1,4 +1,4 @@
-/** Plans: what an upload would do, as a file, which `apply` does unless something has changed. See docs/plans.md. */
+/** Plans: what an upload would do, as a file, which `apply` does unless something has changed. See docs/mirroring.md. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { type Client, lookupIfThere } from '../../client/index.ts'
 import { ifFound, Problem } from '../../contract/errors.ts'

@@ -8,7 +8,7 @@ import { contentFormats, data, dataTypes, lookupQuery, none, readingHeaders, upl
 const whereField = s.optional(
   s.string({
     description:
-      "Only rows for which this is true: temp > 20 and city in ('Oslo', 'Rome'). See docs/queries.md.",
+      "Only rows for which this is true: temp > 20 and city in ('Oslo', 'Rome'). See docs/filtering.md.",
   }),
 )
 

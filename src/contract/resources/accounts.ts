@@ -2,7 +2,7 @@
 import * as s from '../schema.ts'
 import { Timestamp } from './shared.ts'
 
-/** Scopes of API keys. See docs/api.md#keys. */
+/** Scopes of API keys. See docs/api.md#api-keys. */
 export const scopeNames = ['read', 'write', 'admin'] as const
 
 /** User as embedded in plots. Private fields are null for other callers. See docs/api.md#users. */

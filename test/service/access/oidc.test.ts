@@ -1,9 +1,9 @@
-// Identity tokens of CI systems: which are exchanged for a key, and what the key may do.
+// Identity tokens of CI systems, exchanged for API keys.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { matchesWildcard } from '../../../src/contract/wildcard.ts'
 import { addTrust, removeTrust } from '../../../src/service/index.ts'
-import { startIssuer } from '../../support/issuer.ts'
+import { startIssuer } from '../../support/fake-oidc-issuer.ts'
 import { onSqliteFirst, URL_OF_TESTS } from '../../support/service.ts'
 
 let issuer: Awaited<ReturnType<typeof startIssuer>>
@@ -14,7 +14,7 @@ afterAll(() => issuer.stop())
 
 const main = { sub: 'repo:o/r:ref:main', aud: URL_OF_TESTS }
 
-it('a pattern matches the subjects that its parts are in, in order, from start to end', () => {
+it('a subject pattern matches its parts in order, from start to end', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', ':', '.', '(', '\n'), maxLength: 5 })
   fc.assert(
     fc.property(
@@ -34,7 +34,7 @@ onSqliteFirst('identity tokens', (test) => {
     addTrust(test().service.store, { issuer: issuer.url, subject, username, scopes })
   const exchange = (token: string) => test().ask(undefined, 'POST', '/v2/oidc/exchange', { json: { token } })
 
-  it('of a trusted subject give a key of an hour with the scopes of the trust', async () => {
+  it('a token of a trusted subject gives a key valid for an hour, with the scopes of the trust', async () => {
     const { id } = await trust('repo:o/r:*', 'alice', 'read')
     const { status, json } = await exchange(await issuer.token(main))
     expect([status, json.username, json.scopes]).toEqual([201, 'alice', ['read']])
@@ -66,14 +66,14 @@ onSqliteFirst('identity tokens', (test) => {
     ],
     ['no token', async () => 'x', /not an identity token/],
     ['a huge token', async () => 'x'.repeat(100_000), /not an identity token/],
-  ])('with %s are refused', async (_, token, why) => {
+  ])('a token with %s is refused', async (_, token, why) => {
     const { id } = await trust('repo:o/r:ref:main')
     const { status, json } = await exchange(await token())
     expect([status, json.detail]).toEqual([401, expect.stringMatching(why)])
     await removeTrust(test().service.store, id)
   })
 
-  it('a token gives ten keys, and claims that are no texts none', async () => {
+  it('a token gives at most ten keys, and none if its claims are not strings', async () => {
     const { id } = await trust('repo:o/r:*')
     const token = await issuer.token(main)
     for (let k = 0; k < 10; k++) expect((await exchange(token)).status).toBe(201)
@@ -83,7 +83,7 @@ onSqliteFirst('identity tokens', (test) => {
     await removeTrust(test().service.store, id)
   })
 
-  it('an issuer that does not answer is 503, and its keys are not asked for again', async () => {
+  it('an issuer that does not answer is 503, and is not queried again at once', async () => {
     const down = await startIssuer()
     down.setDown(true)
     await addTrust(test().service.store, { issuer: down.url, subject: 'repo:o/*', username: 'alice' })
@@ -92,7 +92,7 @@ onSqliteFirst('identity tokens', (test) => {
     await down.stop()
   })
 
-  it('an issuer that never stops sending is given up, also where it sends its keys', async () => {
+  it('an issuer that never stops sending is aborted, also while it sends its keys', async () => {
     for (const path of ['/.well-known/openid-configuration', '/jwks']) {
       const endless = await startIssuer()
       endless.setEndless(path)
@@ -104,7 +104,7 @@ onSqliteFirst('identity tokens', (test) => {
     }
   })
 
-  it('a token that is spelled in another way is the same token', async () => {
+  it('another encoding of a token counts as the same token', async () => {
     await trust('repo:o/r:*')
     const token = await issuer.token(main)
     const spellings = [token, ` ${token}`, `${token} `, `${token}\n`]
@@ -113,7 +113,7 @@ onSqliteFirst('identity tokens', (test) => {
     expect(statuses.filter((status) => status === 201).length).toBeLessThanOrEqual(10)
   })
 
-  it('keys that were given for a trust end when it is removed', async () => {
+  it('removing a trust revokes its keys', async () => {
     const { id } = await trust('repo:gone/r:*')
     const { json } = await exchange(await issuer.token({ ...main, sub: 'repo:gone/r:ref:x' }))
     const headers = { authorization: `Bearer ${json.api_key}` }
@@ -123,7 +123,7 @@ onSqliteFirst('identity tokens', (test) => {
     expect(await test().status(undefined, 'GET', '/v2/users/current', { headers })).toBe(401)
   })
 
-  it('a trust needs an https issuer, a subject, a user and scopes that exist', async () => {
+  it('a trust requires an https issuer, a subject, and an existing user and scopes', async () => {
     const store = test().service.store
     const wrong = { issuer: 'https://ci.test', subject: 'repo:o/r', username: 'alice' }
     await expect(addTrust(store, { ...wrong, issuer: 'http://ci.test' })).rejects.toThrow(/not the URL/)

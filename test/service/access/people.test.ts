@@ -1,7 +1,8 @@
+// Sign-in with an identity provider (OpenID Connect).
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { PeopleLogin } from '../../../src/service/accounts/people.ts'
 import { createService, createUser, deleteUser, renameUser, setDisabled } from '../../../src/service/index.ts'
-import { startIssuer } from '../../support/issuer.ts'
+import { startIssuer } from '../../support/fake-oidc-issuer.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
@@ -49,7 +50,7 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     expect(status).toBe(303)
     return { to: headers.get('location')!, cookie: cookieIn(headers, 'gridline_leaving')! }
   }
-  /** Signs somebody in; returns where the browser ends and its session. */
+  /** Signs an identity in; returns the final URL of the browser and its session. */
   const signIn = async (claims: object, cookie?: string) => {
     const left = await leave()
     const back = new URL(issuer.approve(left.to, claims as never))
@@ -95,7 +96,7 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     })
   })
 
-  it('a person gets a user at the first time, and the same one later', async () => {
+  it('the first sign-in creates a user, and later sign-ins use it', async () => {
     const first = await signIn(person('carol', { preferred_username: 'Carol C.' }))
     expect([first.status, first.location]).toEqual([303, '/~alice'])
     expect(await me(first.session)).toMatchObject({
@@ -107,15 +108,15 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     expect((await me(again.session)).username).toBe('CarolC')
   })
 
-  it('each person has one user, however names and addresses are spelled', async () => {
+  it('each identity has one user, however names and addresses are spelled', async () => {
     const kate = await signIn(person('kate'))
-    // U+212A, which is k in lower case.
+    // U+212A, which becomes k in lower case.
     const other = await signIn(person('kelvin', { email: '\u212Aate@example.com' }))
     const users = [await me(kate.session), await me(other.session)].map(({ username }) => username)
     expect(new Set(users).size).toBe(2)
     for (const sub of ['a\0b', 'a\nb', 'x'.repeat(300)])
       expect((await signIn(person(sub, { email: 'odd@example.com' }))).status).toBe(401)
-    // What is no address has no domain, whatever it ends with.
+    // An invalid address has no domain, whatever it ends with.
     for (const email of [
       'example.com',
       'a@evil.org@example.com',
@@ -125,7 +126,7 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
       expect((await signIn(person('odd', { email }))).status).toBe(403)
   })
 
-  it('the address to show afterwards may have any characters', async () => {
+  it('the return URL may have any characters', async () => {
     const key = test.keys.get('alice')!
     const form = new URLSearchParams({ username: 'alice', api_key: key, next: '/?q=日本' })
     const { status, headers } = await test.ask(undefined, 'POST', '/signin', {
@@ -135,7 +136,7 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     expect([status, headers.get('location')]).toEqual([303, '/?q=%E6%97%A5%E6%9C%AC'])
   })
 
-  it('the former name of a deleted user is not given to somebody else', async () => {
+  it('sign-in never assigns the former name of a deleted user', async () => {
     const { store } = test.service
     await createUser(store, 'dd')
     await renameUser(store, 'dd', 'dd2')
@@ -144,7 +145,7 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     expect((await me(session)).username).toBe('dd-2')
   })
 
-  it('an address is proven only by the answer that names it', async () => {
+  it('an e-mail address is verified only by the response that contains it', async () => {
     await createUser(test.service.store, 'victim', { email: 'victim@example.com' })
     issuer.setUserinfo({ email: 'mallory@example.com', email_verified: true })
     const claims = { sub: 'mallory', email: 'victim@example.com', groups: undefined }
@@ -152,7 +153,7 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     issuer.setUserinfo(undefined)
   })
 
-  it('tokens that are signed by another key, or from the future, are refused', async () => {
+  it('tokens signed by another key, or from the future, are refused', async () => {
     issuer.setSigning({ key: issuer.otherKey })
     expect((await signIn(person('forged'))).status).toBe(401)
     issuer.setSigning({ issued: 3600 })
@@ -163,12 +164,12 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     expect(cookies.find((cookie) => cookie.startsWith('gridline_leaving='))).toContain('Max-Age=0')
   })
 
-  it('a name that is taken is not given to somebody else', async () => {
+  it('sign-in never assigns a taken name', async () => {
     const { session } = await signIn(person('other', { preferred_username: 'alice' }))
     expect((await me(session)).username).toBe('alice-2')
   })
 
-  it('a user with the proven e-mail address signs in as themselves, and not with one that is not proven', async () => {
+  it('sign-in uses the existing user only if the e-mail address is verified', async () => {
     await createUser(test.service.store, 'dave', { email: 'dave@example.com' })
     const { session } = await signIn(person('d', { email: 'dave@example.com' }))
     expect((await me(session)).username).toBe('dave')
@@ -176,20 +177,20 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     expect([unproven.status, unproven.session]).toEqual([403, undefined])
   })
 
-  it('people of other domains are refused, and get no user', async () => {
+  it('identities of other domains are refused, and get no user', async () => {
     const { status, text } = await signIn(person('eve', { email: 'eve@elsewhere.com' }))
     expect(status).toBe(403)
     expect(text).toContain('eve@elsewhere.com is not an address of')
     expect(await test.status('alice', 'GET', '/v2/users/eve')).toBe(404)
   })
 
-  it('teams follow from groups: in, and out again', async () => {
+  it('team membership follows the groups of each sign-in', async () => {
     const { session } = await signIn(person('grace', { groups: ['eng', 'ops', 'other'] }))
     const { username } = await me(session)
     expect(await teams()).toEqual({ engineers: [username], operators: [username] })
     await signIn(person('grace', { groups: ['ops'] }))
     expect(await teams()).toEqual({ engineers: [], operators: [username] })
-    // The owner of the teams is renamed; the setting of the server is not.
+    // Renames the owner of the teams, but not in the server's setting.
     await renameUser(test.service.store, 'alice', 'alicia')
     await signIn(person('grace', { groups: ['eng'] }))
     await renameUser(test.service.store, 'alicia', 'alice')
@@ -197,7 +198,7 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     await signIn(person('grace', { groups: ['ops'] }))
   })
 
-  it('an address of return works once, and only in the browser that left', async () => {
+  it('a sign-in callback works once, in the browser that started it', async () => {
     const used = await signIn(person('heidi'))
     expect(used.status).toBe(303)
     const path = used.back.pathname + used.back.search
@@ -214,13 +215,13 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     expect((await signIn(person('ivan'))).status).toBe(403)
   })
 
-  it('two servers that see a person for the first time make one user', async () => {
+  it('two servers create one user at the concurrent first sign-in of an identity', async () => {
     const results = await Promise.all(Array.from({ length: 4 }, () => signIn(person('judy'))))
     const names = await Promise.all(results.map(async ({ session }) => (await me(session)).username))
     expect(new Set(names)).toEqual(new Set(['judy']))
   })
 
-  it('a provider that does not answer is 503', async () => {
+  it('an identity provider that does not answer is 503', async () => {
     const people = new PeopleLogin(
       test.service.store,
       { issuer: 'http://127.0.0.1:9', clientId: 'x' },

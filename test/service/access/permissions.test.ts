@@ -1,3 +1,4 @@
+// Every operation on a file for every role, access and state.
 import { describe, expect, it } from 'vitest'
 import { methodsOf, type Operation, operations, routesOf } from '../../../src/contract/operations/index.ts'
 import { createUser } from '../../../src/service/index.ts'
@@ -100,7 +101,7 @@ const asked: Record<string, { json?: unknown; query?: string }> = {
   'columns.update': { json: { cols: '[]' }, query: 'uid=' },
   'columns.delete': { query: 'uid=000000' },
   'files.drop_reference': { json: { fid: 'alice:999' } },
-  // After permission, this names no version.
+  // Names no existing version, which matters only after the permission check.
   'versions.revert': { json: { version: '!' } },
   'versions.keep': { json: {} },
   'grids.diff': { query: 'base_version=-0' },
@@ -108,7 +109,7 @@ const asked: Record<string, { json?: unknown; query?: string }> = {
 }
 
 describe('the policy table', () => {
-  it('has an entry for every operation on a file, and no others', () => {
+  it('the policy table has an entry for every operation on a file, and no others', () => {
     const onFiles = Object.entries(operations).filter(([, { path }]) => path.includes(':fid'))
     expect(Object.keys(needs).sort()).toEqual(onFiles.map(([name]) => name).sort())
   })
@@ -131,7 +132,7 @@ async function share(test: TestService, fid: string, folder: string): Promise<vo
 }
 
 onSqliteFirst('permissions', (test) => {
-  it('every operation × role × access × state', async () => {
+  it('every operation obeys the policy for every role, access and state', async () => {
     await people(test())
     const wrong: string[] = []
     let invited = false
@@ -165,7 +166,7 @@ onSqliteFirst('permissions', (test) => {
           invited = true
         }
         const key = (await test().ask('alice', 'GET', `/v2/files/${fid}`)).json.share_key
-        // What is gone has no access that could matter: once is enough.
+        // Access to deleted files does not matter: once is enough.
         for (const state of access === 'public' ? states : states.slice(0, 2)) {
           if (state === 'trashed') await test().ask('alice', 'POST', `/v2/files/${fid}/trash`)
           if (state === 'gone') {
@@ -175,7 +176,7 @@ onSqliteFirst('permissions', (test) => {
           for (const [name, need] of Object.entries(needs)) {
             const operation: Operation = operations[name as keyof typeof operations]
             for (const { path, filetype } of routesOf(operation)) {
-              // Those that change the state are asked by whoever may not; the states have tests of their own.
+              // Operations that change the state are tried only without permission; states.test.ts covers the rest.
               const changes = [
                 'files.delete',
                 'files.trash',
@@ -210,7 +211,7 @@ onSqliteFirst('permissions', (test) => {
                   wrong.push(
                     `${name} ${path} ${kind} ${access} ${state} ${role}: ${status} ${json?.detail ?? ''}, not ${expected}`,
                   )
-                // Nothing but the refusal in a refusal.
+                // A refusal contains nothing else.
                 if (status === 404 && !/^no such \w+, or you may not see it$/.test(json.detail))
                   wrong.push(`${name} ${role}: ${json.detail}`)
               })

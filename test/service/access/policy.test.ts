@@ -1,3 +1,4 @@
+// Properties of the policy table.
 import { expect, it } from 'vitest'
 import { isAllowed, policy } from '../../../src/service/access/policy.ts'
 
@@ -20,7 +21,7 @@ it('the public and holders of a share key may read active files, and nothing els
   }
 })
 
-it('a role that a writer has adds to what a reader may do', () => {
+it('write access includes everything that read access permits', () => {
   const may = (roles: Parameters<typeof isAllowed>[2]) =>
     accesses.filter((access) => isAllowed(access, 'active', roles))
   expect(may(new Set(['reader', 'writer']))).toEqual(expect.arrayContaining(may(new Set(['reader']))))

@@ -1,3 +1,4 @@
+// Cross-site requests, existence of files, scopes of keys, e-mail limits.
 import { join } from 'node:path'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -177,7 +178,7 @@ describe('e-mail', () => {
     folder.remove()
   })
 
-  it('limits e-mails per user and day across requests', async () => {
+  it('e-mails per user and day are limited across requests', async () => {
     const { fid } = await test.grid('alice', 'shared widely', { a: [1] })
     const share = (from: number, count: number) =>
       test.ask('alice', 'POST', `/v2/files/${fid}/collaborators`, {

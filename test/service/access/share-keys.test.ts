@@ -1,3 +1,4 @@
+// Share keys.
 import { expect, it } from 'vitest'
 import { onBothStores, type TestService } from '../../support/service.ts'
 
@@ -5,7 +6,7 @@ onBothStores('share keys', (test) => {
   const ask: TestService['ask'] = (...given) => test().ask(...given)
   const status: TestService['status'] = (...given) => test().status(...given)
 
-  it('a share key opens one file for reading, until disabled; enabling again makes a new one', async () => {
+  it('a share key gives read access to one file until disabled; enabling again creates a new key', async () => {
     const { fid } = await test().grid('alice', 'keyed', { a: [1] }, { share_key_enabled: true })
     const key = async () => (await ask('alice', 'GET', `/v2/files/${fid}`)).json.share_key as string
     const first = await key()

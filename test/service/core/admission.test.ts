@@ -1,11 +1,11 @@
-// Long work of some must not keep others from starting.
+// Admission of requests during long work of others.
 import { expect, it } from 'vitest'
 import { breathe } from '../../../src/json/index.ts'
 import { Admission } from '../../../src/service/core/admission.ts'
 
 const most = { running: 8, waiting: 64, wait: 60_000 }
 
-/** Work that takes every turn of the event loop, and yields only because it is asked to. */
+/** Work that fills every event-loop iteration, and yields only when required. */
 function hog(): { turns: () => number; stop: () => Promise<void> } {
   let turns = 0
   let isOver = false
@@ -25,7 +25,7 @@ function hog(): { turns: () => number; stop: () => Promise<void> } {
   }
 }
 
-it('a request starts within a few turns, whatever long work of others resumes in each of them', async () => {
+it('a request starts within a few event-loop iterations, whatever long work others resume', async () => {
   const admission = new Admission(most, 'requests_waiting')
   const long = hog()
   try {
@@ -40,7 +40,7 @@ it('a request starts within a few turns, whatever long work of others resumes in
   }
 })
 
-it('those who wait start in turn, a few in each long turn of the event loop', async () => {
+it('waiting requests start in order, a few per long event-loop iteration', async () => {
   const admission = new Admission({ ...most, running: 4 }, 'requests_waiting')
   const long = hog()
   try {

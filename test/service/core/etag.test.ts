@@ -1,3 +1,4 @@
+// Entity tags.
 import { describe, expect, it } from 'vitest'
 import { checkIfMatch, etag, etagOf, matchesEtag } from '../../../src/service/core/etag.ts'
 
@@ -5,7 +6,7 @@ describe('entity tags', () => {
   const tag = etag({ version: 7 })
   const long = etagOf(tag, { stars: 1 })
 
-  it('a tag of a body begins with that of the version', () => {
+  it('the entity tag of a body begins with the tag of the version', () => {
     expect([tag, long]).toEqual(['"7"', expect.stringMatching(/^"7-[0-9a-f]{8}"$/)])
     expect(etagOf(tag, { stars: 2 })).not.toBe(long)
   })
@@ -19,7 +20,7 @@ describe('entity tags', () => {
     ['7', false],
     ['"77"', false],
     ['', false],
-  ])('version 7 is in %s: %s', (given, found) => {
+  ])('version 7 matches %s: %s', (given, found) => {
     expect(matchesEtag(given, tag)).toBe(found)
   })
 

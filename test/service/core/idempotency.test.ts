@@ -1,3 +1,4 @@
+// Idempotency keys of JSON and streamed bodies.
 import { describe, expect, it } from 'vitest'
 import { onBothStores, scatter, type TestService } from '../../support/service.ts'
 

@@ -1,8 +1,8 @@
-// Limits come from the environment; what is not a limit is an error.
+// Limits from the environment.
 import { expect, it } from 'vitest'
 import { changedLimits, defaultLimits, limitsFrom } from '../../../src/contract/limits.ts'
 
-it('a limit of the environment is in effect, and is named as changed', () => {
+it('a limit set in the environment is in effect, and listed as changed', () => {
   const limits = limitsFrom({ GRIDLINE_LIMIT_COLUMNS: '50', GRIDLINE_URL: 'x', OTHER: undefined })
   expect(limits).toEqual({ ...defaultLimits, columns: 50 })
   expect(changedLimits(limits)).toEqual(['columns=50'])
@@ -23,7 +23,7 @@ it.each([
   ['a fraction', { GRIDLINE_LIMIT_COLUMNS: '1.5' }, /must be a whole number/, /columns/],
   ['a number that is not exact', { GRIDLINE_LIMIT_COLUMNS: '9007199254740993' }, /whole number/, /columns/],
   ['nothing', { GRIDLINE_LIMIT_COLUMNS: '' }, /must be a whole number/, /columns/],
-])('%s is refused, with what to do', (_, environment, message, hint) => {
+])('%s is refused with a hint', (_, environment, message, hint) => {
   const failed = (() => {
     try {
       return limitsFrom(environment)

@@ -1,3 +1,4 @@
+// Trash, restore and permanent deletion.
 import { expect, it } from 'vitest'
 import { idlocal, onBothStores, type TestService } from '../../support/service.ts'
 

@@ -1,3 +1,4 @@
+// Random appends and reads against a model.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { onBothStores } from '../../support/service.ts'

@@ -1,3 +1,4 @@
+// Automata of checks, compared with RE2.
 import { RE2JS } from 're2js'
 import { describe, expect, it } from 'vitest'
 import {
@@ -8,7 +9,7 @@ import {
 } from '../../../src/service/grids/checks/automaton.ts'
 import { CellReader } from '../../../src/service/grids/column/kernel/cells.ts'
 import { ValueKernel } from '../../../src/service/grids/column/kernel/index.ts'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 
 let seed = 3
 const random = (below: number): number => {
@@ -42,7 +43,7 @@ function pattern(depth: number): string {
 }
 
 describe('automata', () => {
-  it('accept exactly what the library matches', () => {
+  it('automata accept exactly the texts that the library matches', () => {
     for (let round = 0; round < runs(300, 20_000); round++) {
       const given = pattern(2)
       const automaton = automatonOf(given)
@@ -65,7 +66,7 @@ describe('automata', () => {
     '(open|closed)?',
     '[-a]',
     '[]a]',
-  ])('there is one of %s', (given) => {
+  ])('%s has an automaton', (given) => {
     expect(automatonOf(given)).toBeDefined()
   })
 
@@ -81,11 +82,11 @@ describe('automata', () => {
     '\\x41',
     'a**',
     '(?P<n>a)',
-  ])('there is none of %s', (given) => {
+  ])('%s has no automaton', (given) => {
     expect(automatonOf(given)).toBeUndefined()
   })
 
-  it('of texts and of lengths', () => {
+  it('automata of lists and of lengths accept exactly their texts', () => {
     const words = automatonOfTexts(['open', 'closed', 'é'])!
     expect(['open', 'closed', 'clos', '', 'opened'].map((text) => accepts(words, text))).toEqual([
       true,
@@ -103,7 +104,7 @@ describe('automata', () => {
     ])
   })
 
-  it('the kernel finds the rows that they do not accept', () => {
+  it('the kernel finds the rows that an automaton does not accept', () => {
     if (ValueKernel.use === 'never') return
     const automaton = automatonOf('[a-c]+|-?[0-9]+')!
     const text = Buffer.from(

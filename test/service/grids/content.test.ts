@@ -1,3 +1,4 @@
+// Round trips of grid content.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { onBothStores } from '../../support/service.ts'
@@ -68,7 +69,7 @@ onBothStores('content of grids', (test) => {
     await fc.assert(
       fc.asyncProperty(table, async ([, columns]) => {
         const rows = Math.min(...columns.map((column) => column.length))
-        // A column of nulls only has no type to be told from text, and a row of them is skipped.
+        // A column of nulls would become text, and a row of nulls would be skipped.
         const filled = columns.map((column) =>
           column
             .slice(0, rows)

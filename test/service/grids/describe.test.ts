@@ -1,4 +1,4 @@
-// Parts of the content of a grid, and statistics of its columns, against a model.
+// Row ranges, samples and statistics of grids, against a model.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { onBothStores } from '../../support/service.ts'
@@ -9,7 +9,7 @@ const cell = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((x) => (Object.is(x, -0) ? 0 : x)),
   fc.string({ maxLength: 8 }),
 )
-/** Two columns, and how many of their rows are in the grid from the start. Others are appended. */
+/** Two columns, and the number of initial rows. Others are appended. */
 const grid = fc
   .array(fc.tuple(cell, cell), { minLength: 1, maxLength: 25 })
   .chain((rows) => fc.record({ rows: fc.constant(rows), first: fc.nat({ max: rows.length }) }))
@@ -51,7 +51,7 @@ onBothStores('parts of grids', (test) => {
     )
   })
 
-  it('a sample has as many rows as asked for, different ones, in their order', async () => {
+  it('a sample has the requested number of distinct rows, in grid order', async () => {
     const rows = Array.from({ length: 40 }, (_, k) => [k, null])
     const fid = await gridOf({ rows, first: 30 })
     for (const count of [0, 1, 7, 40, 100]) {
@@ -62,7 +62,7 @@ onBothStores('parts of grids', (test) => {
   })
 
   it.each(['offset=1&tail=1', 'head=1&tail=1', 'sample=1&head=1&format=csv', 'sample=1', 'offset=-1'])(
-    '%s is refused',
+    'the parameters %s are refused',
     async (query) => {
       const fid = await gridOf({ rows: [[1, 2]], first: 1 })
       const { status } = await test().ask('alice', 'GET', `/v2/grids/${fid}/content?${query}`)
@@ -70,7 +70,7 @@ onBothStores('parts of grids', (test) => {
     },
   )
 
-  it('statistics are those of the values', async () => {
+  it('statistics agree with the values', async () => {
     await fc.assert(
       fc.asyncProperty(grid, async (given) => {
         const fid = await gridOf(given)
@@ -91,7 +91,7 @@ onBothStores('parts of grids', (test) => {
           const middle = (numbers.length - 1) / 2
           const median = (numbers[Math.floor(middle)] + numbers[Math.ceil(middle)]) / 2
           if (numbers.length === 0) expect([found.quantiles, found.mean]).toEqual([null, null])
-          // As exact as doubles of this size are.
+          // Within the precision of doubles of this size.
           const size = Math.max(1, ...numbers.map(Math.abs))
           if (numbers.length > 0 && Number.isFinite(median))
             expect(Math.abs(found.quantiles[1] - median) / size).toBeLessThan(1e-12)
@@ -101,7 +101,7 @@ onBothStores('parts of grids', (test) => {
     )
   })
 
-  it('statistics are refused to whom the grid is, and name unknown columns', async () => {
+  it('statistics require read access, and report unknown columns', async () => {
     const fid = await gridOf({ rows: [[1, 'x']], first: 1 })
     expect((await test().ask('bob', 'GET', `/v2/grids/${fid}/describe`)).status).toBe(404)
     expect(

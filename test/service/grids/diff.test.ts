@@ -1,3 +1,4 @@
+// Diffs of random tables, compared with a naive diff and daff.
 import { createHash } from 'node:crypto'
 import { CompareFlags, compareTables, TableDiff, TableView } from 'daff'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -9,9 +10,9 @@ import {
 import { ValueKernel } from '../../../src/service/grids/column/kernel/index.ts'
 import { diffTables, type Side } from '../../../src/service/grids/diff/diff.ts'
 import { listRows } from '../../../src/service/grids/diff/listed.ts'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 
-/** A cell as JSON text. */
+/** Formats a cell as JSON text. */
 type Row = string[]
 
 interface Table {
@@ -19,7 +20,7 @@ interface Table {
   rows: Row[]
 }
 
-/** A generator of random numbers that begins anywhere. */
+/** A seeded generator of random numbers. */
 function random(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -37,7 +38,7 @@ const typeOf = (cells: string[]) =>
         ? 'text'
         : 'json'
 
-/** A table in slices that end at these rows; what follows is not in a slice. */
+/** A table in slices that end at these rows; the rest is the tail. */
 function side(name: string, { names, rows }: Table, ends: number[] = []): Side {
   const stored = new Map<string, Buffer>()
   const columns = names.map((column, k) => {
@@ -70,7 +71,7 @@ function side(name: string, { names, rows }: Table, ends: number[] = []): Side {
 const same = (a: string, b: string): boolean => canonicalValue(a, false) === canonicalValue(b, false)
 const sameRow = (a: Row, b: Row): boolean => a.length === b.length && a.every((cell, k) => same(cell, b[k]))
 
-/** The most rows that two tables have in common, in order. */
+/** Length of the longest common subsequence of rows. */
 function common(a: Row[], b: Row[]): number {
   const best = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0))
   for (let x = a.length - 1; x >= 0; x--)
@@ -95,7 +96,7 @@ const CELLS = [
   '"q\\"x"',
 ]
 
-/** A table and one that was made from it by random changes. `ends`: where slices of both end. */
+/** Generates a table and a randomly changed copy. `ends`: ends of the slices of both. */
 function pairOf(seed: number, keyed: boolean): { a: Table; b: Table; endsA: number[]; endsB: number[] } {
   const pick = random(seed)
   const width = 1 + pick(4)
@@ -140,7 +141,7 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
     ValueKernel.use = 'large'
   })
 
-  it('by key, it finds what a naive comparison finds, and what daff finds', async () => {
+  it('a diff by key agrees with a naive comparison and with daff', async () => {
     for (let seed = 0; seed < runs(250, 1000); seed++) {
       const { a, b, endsA, endsB } = pairOf(seed, true)
       const found = await diff(side('a', a, endsA), side('b', b, endsB), { key: ['id'] })
@@ -163,7 +164,7 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
     }
   })
 
-  it('in order, what is left is the same in both tables, and no more could be', async () => {
+  it('without a key, a diff keeps the longest common subsequence', async () => {
     for (let seed = 0; seed < runs(250, 1000); seed++) {
       const { a, b, endsA, endsB } = pairOf(seed, false)
       const found = await diff(side('a', a, endsA), side('b', b, endsB))
@@ -173,7 +174,7 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
       const restB = b.rows.filter((_, row) => !come.has(row))
       expect([seed, restB.length]).toEqual([seed, restA.length])
       expect([seed, restA.every((row, k) => sameRow(row, restB[k]))]).toEqual([seed, true])
-      // Slices that both tables have are kept together, even where fewer rows would be in common elsewhere.
+      // Shared slices are matched as a whole, even if another alignment had more common rows.
       const most = common(a.rows, b.rows)
       if (endsA.length === 0) expect([seed, restA.length]).toEqual([seed, most])
       else expect(restA.length).toBeLessThanOrEqual(most)
@@ -186,7 +187,7 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
     }
   })
 
-  it('the rows that it lists make one table of the other', async () => {
+  it('the listed rows turn one table into the other', async () => {
     for (let seed = 0; seed < runs(100, 400); seed++) {
       const { a, b, endsA, endsB } = pairOf(seed, seed % 2 === 0)
       const [before, after] = [side('a', a, endsA), side('b', b, endsB)]
@@ -208,7 +209,7 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
     }
   })
 
-  it('a key that is null or not unique is refused with its rows', async () => {
+  it('a null or duplicate key is refused with its rows', async () => {
     const table = (...ids: string[]): Side => side('t', { names: ['id'], rows: ids.map((id) => [id]) })
     await expect(diff(table('1', '2'), table('1', 'null'), { key: ['id'] })).rejects.toThrow(
       'row 2 has no key',
@@ -219,7 +220,7 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
     await expect(diff(table('1'), table('1'), { key: ['no'] })).rejects.toThrow('"no"')
   })
 
-  it('numbers within a tolerance are the same, also with rows added', async () => {
+  it('numbers within the tolerance are equal, also with added rows', async () => {
     const a = {
       names: ['n', 't'],
       rows: [
@@ -242,14 +243,14 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
     expect(found.cells).toEqual([1, 0])
   })
 
-  it('a column that becomes text differs where its values do', async () => {
+  it('a column that becomes text differs only where its values differ', async () => {
     const a = { names: ['n'], rows: [['1'], ['2.50'], ['3']] }
     const b = { names: ['n'], rows: [['"1"'], ['"2.5"'], ['"n/a"']] }
     const found = await diff(side('a', a), side('b', b))
     expect(found.rows).toEqual({ added: 0, removed: 0, changed: 1 })
   })
 
-  it('of rows that differ in number, the most similar are the same row', async () => {
+  it('among unequal numbers of rows, the most similar are paired', async () => {
     const a = {
       names: ['x', 'y', 'z'],
       rows: [
@@ -271,7 +272,7 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
   })
 })
 
-/** What daff counts: it compares texts, so cells are given as the texts that equal ones have. */
+/** Counts changes with daff, which compares text: equal cells get equal texts. */
 function daffCounts(a: Table, b: Table): { added: number; removed: number; changed: number } {
   const view = ({ names, rows }: Table) =>
     new TableView([names, ...rows.map((row) => row.map((cell) => canonicalValue(cell, false)))])
@@ -299,7 +300,7 @@ describe('a number has one canonical form', () => {
     ['12345678901234567890.10', '12345678901234567890.1'],
     ['1e999', '1e999'],
     ['10e998', '1e999'],
-  ])('%s is %s', (text, canonical) => {
+  ])('%s has the canonical form %s', (text, canonical) => {
     expect(canonicalNumber(text)).toBe(canonical)
   })
 })

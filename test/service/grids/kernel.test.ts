@@ -1,4 +1,4 @@
-// Rows and values of columns that a kernel reads are those that are read without it.
+// The kernel reads and writes columns like TypeScript.
 import fc from 'fast-check'
 import { afterEach, expect, it } from 'vitest'
 import type { Snapshot, SnapshotColumn } from '../../../src/service/grids/column/content.ts'
@@ -15,7 +15,7 @@ import {
 import { type BlobRef, nameOf } from '../../../src/service/store/objects/blobs.ts'
 import { compress } from '../../../src/service/store/objects/codec.ts'
 import { mergeTypes, typeOf } from '../../../src/service/store/schema/column-types.ts'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 
 afterEach(() => {
   ValueKernel.use = 'large'
@@ -65,7 +65,7 @@ const kinds = [
   fc.oneof(number, text, nested, fc.constant('null'), fc.constant('true')),
 ]
 
-/** A column: its values with blanks around them, and where its slices end; the rest is the tail. */
+/** A column: values with blanks around them, and ends of slices; the rest is the tail. */
 const column = fc.constantFrom(...kinds).chain((value) =>
   fc.record({
     values: fc.array(fc.tuple(blank, value, blank), { maxLength: 60 }),
@@ -113,7 +113,7 @@ async function all(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(pieces).toString()
 }
 
-/** The same with and without a kernel. */
+/** Runs a function with and without the kernel, and compares. */
 async function both<T>(read: () => Promise<T>): Promise<[T, T]> {
   ValueKernel.use = 'always'
   const fast = await read()
@@ -123,7 +123,7 @@ async function both<T>(read: () => Promise<T>): Promise<[T, T]> {
 
 const writers: (() => RowWriter)[] = [() => delimited(','), () => delimited('\t'), ndjson]
 
-it('rows of any columns are written the same, all of them and any of them', async () => {
+it('the kernel writes any rows of any columns like TypeScript', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(column, { minLength: 1, maxLength: 5 }),
@@ -146,7 +146,7 @@ it('rows of any columns are written the same, all of them and any of them', asyn
   )
 }, 300_000)
 
-it('values of any column are read the same', async () => {
+it('the kernel reads values of any column like TypeScript', async () => {
   await fc.assert(
     fc.asyncProperty(column, async (one) => {
       const snap = await snapshotOf([one])
@@ -161,7 +161,7 @@ it('values of any column are read the same', async () => {
   )
 }, 300_000)
 
-it('texts beyond those that a kernel can keep, and rows longer than its memory, are read the same', async () => {
+it('texts and rows beyond the memory of the kernel are read alike', async () => {
   const values = Array.from({ length: 20_000 }, (_, k) => ['', JSON.stringify(`text ${k % 9000}`), ''])
   const long = Array.from({ length: 30 }, (_, k) => [
     '',

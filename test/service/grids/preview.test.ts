@@ -1,3 +1,4 @@
+// The preview field of grids.
 import { expect, it } from 'vitest'
 import { onBothStores } from '../../support/service.ts'
 

@@ -1,4 +1,4 @@
-// Uploads in parts: the same as in one request, whatever the parts and the breaks between them.
+// Uploads in parts.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(parts).toString('utf8')
 }
 
-it('any parts, repeated or cut anywhere, are read as the file that they come from', async () => {
+it('parts of any size, repeated or cut anywhere, are read as the whole file', async () => {
   const cuts = fc.array(
     fc.record({ size: fc.nat({ max: 40 }), back: fc.nat({ max: 40 }), breaks: fc.boolean() }),
   )
@@ -49,7 +49,7 @@ it('any parts, repeated or cut anywhere, are read as the file that they come fro
         }
         const { received } = upload
         expect(await upload.put(received, pieces(text.slice(received)), true)).toBe(text)
-        // The answer was lost: the same again.
+        // The response was lost: the part is sent again.
         expect(await upload.put(received, pieces(text.slice(received)), true)).toBe(text)
         uploads.close()
       },
@@ -58,7 +58,7 @@ it('any parts, repeated or cut anywhere, are read as the file that they come fro
   )
 })
 
-it('an upload continues in another process with the bytes that arrived, for its owner only', async () => {
+it('an upload continues in another process with the received bytes, for its owner only', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'spool-'))
   try {
     await fc.assert(
@@ -79,7 +79,7 @@ it('an upload continues in another process with the bytes that arrived, for its 
           ['alice', id.replace(/.$/, 'x')],
         ])
           await expect(second.find(user, other, read)).rejects.toThrow('no such upload')
-        // Two requests at once take it up once.
+        // Two concurrent requests resume it once.
         const [upload, same] = await Promise.all([
           second.find('alice', id, read),
           second.find('alice', id, read),
@@ -106,7 +106,7 @@ it('a gap, more bytes than the limit, and bytes after the end are refused', asyn
   uploads.close()
 })
 
-it('an error of the reader is that of the part, and of all later ones', async () => {
+it('a reader error is returned for its part and all later parts', async () => {
   const uploads = new ResumableUploads<string>(limits)
   const upload = uploads.begin('alice', async (bytes) => {
     for await (const _ of bytes) throw new Problem('bad_data', 'line 1 is wrong')
@@ -117,7 +117,7 @@ it('an error of the reader is that of the part, and of all later ones', async ()
   uploads.close()
 })
 
-it('an upload ends when nothing arrives for too long; its reader gets an error', async () => {
+it('an idle upload expires, and its reader gets an error', async () => {
   vi.useFakeTimers()
   const uploads = new ResumableUploads<string>(limits)
   const read = vi.fn(textOf)
@@ -128,7 +128,7 @@ it('an upload ends when nothing arrives for too long; its reader gets an error',
   expect(() => uploads.get('alice', upload.id)).toThrow('no such upload')
 })
 
-it('a user can open half of them; those that have ended do not count', async () => {
+it('a user can open half of the uploads; ended ones do not count', async () => {
   const uploads = new ResumableUploads<string>(limits)
   const first = uploads.begin('alice', textOf)
   uploads.begin('alice', textOf)
@@ -139,7 +139,7 @@ it('a user can open half of them; those that have ended do not count', async () 
   uploads.close()
 })
 
-it('a later request takes over from one whose connection is dead', async () => {
+it('a later request takes over from a dead connection', async () => {
   const uploads = new ResumableUploads<string>(limits)
   const upload = uploads.begin('alice', textOf)
   let go = (): void => {}
@@ -158,7 +158,7 @@ it('a later request takes over from one whose connection is dead', async () => {
   uploads.close()
 })
 
-it('a chunk that waits to be read when another request takes over is not lost, nor is the other', async () => {
+it('taking over loses neither the waiting chunk nor the new one', async () => {
   const uploads = new ResumableUploads<string>(limits)
   let begin = (): void => {}
   const begun = new Promise<void>((resolve) => {
@@ -182,7 +182,7 @@ it('a chunk that waits to be read when another request takes over is not lost, n
   uploads.close()
 })
 
-it('an earlier request that ends cleanly does not end the upload of a later one', async () => {
+it('an earlier request that ends cleanly does not end an upload taken over by a later one', async () => {
   const uploads = new ResumableUploads<string>(limits)
   const upload = uploads.begin('alice', textOf)
   let end = (): void => {}
@@ -201,7 +201,7 @@ it('an earlier request that ends cleanly does not end the upload of a later one'
   uploads.close()
 })
 
-it('uploads that have ended, or were cancelled while they are read, do not block others', async () => {
+it('ended or cancelled uploads do not block others', async () => {
   const uploads = new ResumableUploads<string>(limits)
   for (let k = 0; k < 100; k++) {
     const failing = uploads.begin('alice', async () => {
@@ -220,13 +220,13 @@ it('uploads that have ended, or were cancelled while they are read, do not block
       return ''
     })
   for (let k = 0; k < 2; k++) stuck().cancel()
-  // Their work still runs, so it counts for all.
+  // Their work still runs, so it counts in total.
   expect(() => [stuck(), stuck()]).toThrow('resumable_uploads')
   finish()
   uploads.close()
 })
 
-it('an upload that is complete cannot be cancelled', async () => {
+it('a complete upload cannot be cancelled', async () => {
   const uploads = new ResumableUploads<string>(limits)
   const upload = uploads.begin('alice', textOf)
   expect(await upload.put(0, pieces('a'), true)).toBe('a')
@@ -243,7 +243,7 @@ onBothStores('uploads in parts', (test) => {
       headers: { 'Content-Type': 'application/octet-stream' },
     })
 
-  it('make a grid as an upload does, with its headers', async () => {
+  it('uploads in parts create a grid like a single upload, with its headers', async () => {
     const { status, json } = await begin('parts.csv', { 'Gridline-Source-Tag': 'one' })
     expect([status, json]).toEqual([201, { id: expect.any(String), received: 0 }])
     expect((await put(json.id, 0, 'a,b\n1,x')).json).toEqual({ id: json.id, received: 7 })
@@ -258,7 +258,7 @@ onBothStores('uploads in parts', (test) => {
     expect(text).toBe('a,b\n1,xy\n2,z\n')
   })
 
-  it('are those of their owner', async () => {
+  it('uploads in parts are accessible only to their owner', async () => {
     const { json } = await begin('mine.csv')
     expect((await put(json.id, 0, 'a\n', false, 'bob')).status).toBe(404)
     expect((await test().ask('bob', 'GET', `/v2/uploads/${json.id}`)).status).toBe(404)
@@ -268,7 +268,7 @@ onBothStores('uploads in parts', (test) => {
     expect((await put(json.id, 0, 'a\n')).status).toBe(404)
   })
 
-  it('with the key of an upload that was applied give its result', async () => {
+  it('uploads in parts with the key of an applied upload return its result', async () => {
     const key = { 'Idempotency-Key': 'parts once', 'Gridline-On-Conflict': 'append' }
     const results = []
     for (let k = 0; k < 2; k++) {
@@ -279,7 +279,7 @@ onBothStores('uploads in parts', (test) => {
     expect(results[1].row_count).toBe(1)
   })
 
-  it('a tag holds until the grid changes', async () => {
+  it('an If-Match on uploads in parts holds until the grid changes', async () => {
     const tags: unknown[] = []
     const { json } = await test().ask('alice', 'POST', '/v2/grids/upload', {
       body: 'a\n1\n',

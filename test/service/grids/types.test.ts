@@ -1,4 +1,4 @@
-// The types of columns: uploads, appends of files and of JSON, statistics, sorted pages.
+// Column types in uploads, appends, statistics and sorted pages.
 import { expect, it } from 'vitest'
 import { onBothStores } from '../../support/service.ts'
 
@@ -19,7 +19,7 @@ onBothStores('types of columns', (test) => {
   const values = async (fid: string, name = 'd') =>
     (await test().ask('alice', 'GET', `/v2/grids/${fid}/content`)).json.cols[name].data
 
-  it('appends of files are read as the column was, and refused if they do not fit', async () => {
+  it('appended files are parsed like the existing column, and refused if they do not fit', async () => {
     const fid = await upload('d,n\n31.01.2024,1\n01.02.2024,2\n')
     expect(await column(fid)).toEqual(['date', 'dmy'])
     expect((await send(`/v2/grids/${fid}/row`, 'd,n\n05.02.2024,3\n')).status).toBe(201)
@@ -39,13 +39,13 @@ onBothStores('types of columns', (test) => {
     expect(await column(plain)).toEqual(['date'])
   })
 
-  it('texts stay as they are written in a column of text', async () => {
+  it('texts stay as written in a text column', async () => {
     const fid = await upload('d,n\nsoon,1\n')
     await send(`/v2/grids/${fid}/row`, 'd,n\n31.01.2024,2\nTRUE,3\n')
     expect(await values(fid)).toEqual(['soon', '31.01.2024', 'TRUE'])
   })
 
-  it('JSON keeps its values: columns are dates if all texts are in ISO 8601, until one is not', async () => {
+  it('JSON values are unchanged: a column is a date column while all its texts are ISO 8601', async () => {
     const cols = { d: { data: ['2024-01-31', null], order: 0 }, e: { data: ['31.01.2024', 'x'], order: 1 } }
     const { json } = await test().ask('alice', 'POST', '/v2/grids', {
       json: { filename: `json ${made++}`, data: { cols } },
@@ -62,7 +62,7 @@ onBothStores('types of columns', (test) => {
     ])
   })
 
-  it('the least and the latest time are those of the clock, whatever the zone', async () => {
+  it('the earliest and latest time compare instants, whatever the zone', async () => {
     const fid = await upload(
       't,n\n2024-01-01T10:00:00+02:00,1\n2024-01-01T09:00:00Z,2\n2024-01-01T03:30:00-05:00,3\n',
     )
@@ -74,7 +74,7 @@ onBothStores('types of columns', (test) => {
     ])
   })
 
-  it('many rows: dates and booleans of all slices are rewritten', async () => {
+  it('dates and booleans of all slices are rewritten in a large file', async () => {
     const rows = Array.from(
       { length: 70_000 },
       (_, k) => `${(k % 28) + 1}/1/2024,${k % 2 === 0 ? 'TRUE' : ''},"x"`,

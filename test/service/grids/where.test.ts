@@ -1,7 +1,7 @@
-// Rows that a condition chooses, and their order: against a model of arrays, in all formats, for parts of them, and for statistics.
+// Filtering and sorting of grids, against a model.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 import { onBothStores } from '../../support/service.ts'
 
 onBothStores('where and sort of a grid', (test) => {
@@ -13,7 +13,7 @@ onBothStores('where and sort of a grid', (test) => {
     return test().ask('alice', 'GET', `/v2/grids/${fid}/${what}?${text}`)
   }
 
-  it('rows, their order and every part of them are those of a model', async () => {
+  it('filtered and sorted rows, and every range of them, agree with a model', async () => {
     const value = fc.option(fc.integer({ min: -3, max: 3 }))
     const word = fc.option(fc.constantFrom('', 'a', 'b', 'ä"', 'line\nbreak', 'x,y'))
     const rows = fc.array(fc.tuple(value, word, value), { minLength: 1, maxLength: 40 })
@@ -32,7 +32,7 @@ onBothStores('where and sort of a grid', (test) => {
             t: given.slice(0, cut).map(([, t]) => t),
             m: given.slice(0, cut).map(([, , m]) => m),
           })
-          // The last rows are not in slices yet.
+          // The last rows are in the tail.
           if (cut < given.length)
             await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: given.slice(cut) } })
           const query: Record<string, string | number> = { format: 'ndjson' }
@@ -69,7 +69,7 @@ onBothStores('where and sort of a grid', (test) => {
     )
   })
 
-  it('a column that is not printed can decide, and a shorter column is null at its end', async () => {
+  it('a condition can use unprinted columns, and shorter columns are null at their end', async () => {
     const fid = await create({ a: [1, 2, 3, 4], b: ['w', 'x'] })
     expect((await get(fid, { format: 'csv', columns: 'b', where: 'a > 1', sort: '-a' })).text).toBe(
       'b\n""\n""\nx\n',
@@ -87,7 +87,7 @@ onBothStores('where and sort of a grid', (test) => {
     expect(text).toBe(`n\n${ids.toSorted().join('\n')}\n`)
   })
 
-  it('statistics are those of the chosen rows', async () => {
+  it('statistics are of the selected rows', async () => {
     const fid = await create({ city: ['Oslo', 'Rome', 'Oslo'], t: [1, 20, 4] })
     const { row_count, columns } = (await get(fid, { where: "city = 'Oslo'" }, 'describe')).json
     expect([row_count, columns[1].min, columns[1].max, columns[1].mean]).toEqual([2, 1, 4, 2.5])
@@ -108,13 +108,13 @@ onBothStores('where and sort of a grid', (test) => {
     ['where', "n = 'a'", 'invalid_query'],
     ['sort', 'x', 'unknown_column'],
     ['sort', 'n,n', 'invalid_query'],
-  ])('%s=%s is refused before anything is read', async (name, text, code) => {
+  ])('the parameter %s=%s is refused before anything is read', async (name, text, code) => {
     const fid = await create({ n: [1] })
     const { status, json } = await get(fid, { [name]: text })
     expect([status, json.errors[0].code]).toEqual([400, code])
   })
 
-  it('a user without access to a grid gets 404, whatever the where is', async () => {
+  it('a user without access to a grid gets 404 for any condition', async () => {
     const fid = await create({ n: [1] })
     const { status } = await test().ask('bob', 'GET', `/v2/grids/${fid}/content?where=x`)
     const missing = await test().ask('bob', 'GET', '/v2/grids/alice:99999/content?where=x')

@@ -1,13 +1,13 @@
-// Grids of thousands of columns cost few statements.
+// Number of statements for grids of thousands of columns.
 import { DefaultQueryExecutor } from 'kysely'
 import { expect, it, vi } from 'vitest'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 import { onBothStores } from '../../support/service.ts'
 
 onBothStores('a grid of thousands of columns', (test, engine) => {
   const width = engine === 'sqlite' ? 10_000 : runs(3000, 10_000)
 
-  /** The number of statements, without BEGIN and COMMIT, that some work takes. */
+  /** Counts the statements of some work, without BEGIN and COMMIT. */
   const statements = async (work: () => Promise<unknown>): Promise<number> => {
     const statement = vi.spyOn(DefaultQueryExecutor.prototype, 'executeQuery')
     try {
@@ -19,7 +19,7 @@ onBothStores('a grid of thousands of columns', (test, engine) => {
   }
   const names = Array.from({ length: width }, (_, k) => `column ${k}`)
 
-  it('is created with at most 100 statements, from JSON and from CSV', async () => {
+  it('a wide grid is created with at most 100 statements, from JSON and from CSV', async () => {
     const columns = Object.fromEntries(names.map((name, k) => [name, [k, k + 1]]))
     expect(await statements(() => test().grid('alice', 'json', columns))).toBeLessThanOrEqual(100)
     const csv = `${names.join(',')}\n${names.map((_, k) => k).join(',')}\n${names.map((_, k) => k * 2).join(',')}\n`
@@ -35,7 +35,7 @@ onBothStores('a grid of thousands of columns', (test, engine) => {
     expect(json.cols[`column ${width - 1}`].data).toEqual([width - 1, 2 * (width - 1)])
   })
 
-  it('takes rows, one at a time, with few statements each', async () => {
+  it('a wide grid takes single rows with few statements each', async () => {
     const columns = Object.fromEntries(names.slice(0, width / 2).map((name, k) => [name, [k]]))
     const { fid } = await test().grid('alice', 'rows', columns)
     const row = JSON.stringify({ rows: [names.slice(0, width / 2).map((_, k) => k)] })

@@ -1,3 +1,4 @@
+// Paths, queries and client addresses.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { address } from '../../../src/service/http/route.ts'
 import { createService } from '../../../src/service/index.ts'
@@ -52,7 +53,7 @@ describe('the address of a client', () => {
     await test.service.close()
     folder.remove()
   })
-  /** The status of an anonymous request on a connection from `from`. */
+  /** Returns the status of an anonymous request from the address `from`. */
   const status = async (from: string, headers: Record<string, string> = {}) =>
     (
       await test.service.handle({
@@ -73,14 +74,14 @@ describe('the address of a client', () => {
     ['with garbage in X-Forwarded-For', '192.0.2.6', { 'x-forwarded-for': ', not-an-address,,' }],
     ['from an IPv4 address mapped into IPv6', '::ffff:192.0.2.7', { 'x-forwarded-for': '192.0.2.7' }],
   ] as [string, string, Record<string, string>][])(
-    'is that of the connection, by which requests %s are limited',
+    'the rate limit %s uses the address of the connection',
     async (_, from, headers) => {
       expect([await status(from), await status(from, headers)]).toEqual([200, 200])
       expect([await status(from), await status(from, headers)]).toEqual([429, 429])
     },
   )
 
-  it('is not the one that a header names: that is not charged', async () => {
+  it('an address named in a header is not charged', async () => {
     for (let k = 0; k < 3; k++) await status('203.0.113.2', { 'x-forwarded-for': '203.0.113.3' })
     expect(await status('203.0.113.3')).toBe(200)
   })

@@ -1,4 +1,4 @@
-// Logging a command line in with the browser: codes, secrets, and who may ask.
+// Login of the command line through the browser.
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { onSqliteFirst } from '../../support/service.ts'
@@ -18,7 +18,7 @@ onSqliteFirst('login in the browser', (test) => {
   const redeem = (code: string, secret = verifier) =>
     test().ask(undefined, 'POST', '/v2/logins', { json: { code, verifier: secret, name: 'laptop' } })
 
-  it('who is not signed in signs in first; the page names the machine as text', async () => {
+  it('authorization requires signing in; the page shows the machine name as text', async () => {
     const query = new URLSearchParams(asked).toString()
     const anonymous = await test().ask(undefined, 'GET', `/authorize?${query}`)
     expect([anonymous.status, anonymous.headers.get('location')]).toEqual([
@@ -34,7 +34,7 @@ onSqliteFirst('login in the browser', (test) => {
     expect(headers.get('content-security-policy')).toMatch(/frame-ancestors 'none'/)
   })
 
-  it('a code works once, only with its secret, and gives a key of the user', async () => {
+  it('an authorization code works once, only with its secret, and gives a key of the user', async () => {
     const allowed = await allow()
     const code = codeOf(allowed.headers.get('refresh'))
     expect((await redeem(code, 'w'.repeat(43))).status).toBe(401)
@@ -45,13 +45,13 @@ onSqliteFirst('login in the browser', (test) => {
     expect((await redeem(code)).status).toBe(401)
   })
 
-  it('two uses at once give one key', async () => {
+  it('two concurrent uses of a code give one key', async () => {
     const code = codeOf((await allow()).headers.get('refresh'))
     const results = await Promise.all(Array.from({ length: 5 }, () => redeem(code)))
     expect(results.map(({ status }) => status).sort()).toEqual([201, 401, 401, 401, 401])
   })
 
-  it('a key with the scope read gives a code for the scope read', async () => {
+  it('a session with read scope authorizes only read scope', async () => {
     const key = await test().key('alice', { scopes: 'read' })
     const { headers } = await allow(asked, { authorization: `Bearer ${key}` })
     expect((await redeem(codeOf(headers.get('refresh')))).json.scopes).toEqual(['read'])
@@ -62,18 +62,18 @@ onSqliteFirst('login in the browser', (test) => {
     ['a port that is a host', { port: '4242@evil.test' }],
     ['no challenge', { challenge: '' }],
     ['a state with other characters', { state: 'x&y=z'.repeat(5) }],
-  ])('%s is refused', async (_, wrong) => {
+  ])('authorization with %s is refused', async (_, wrong) => {
     expect((await allow({ ...asked, ...wrong })).status).toBe(400)
   })
 
-  it('a page of another site cannot allow it, nor anybody who is not signed in', async () => {
+  it('only the own page of a signed-in user can authorize', async () => {
     expect((await allow(asked, { origin: 'https://evil.test' })).status).toBe(403)
     const body = new URLSearchParams(asked).toString()
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     expect(await test().status(undefined, 'POST', '/authorize', { body, headers })).toBe(401)
   })
 
-  it('a code cannot sign a browser in, and a code for browsers gives no key', async () => {
+  it('an authorization code cannot sign a browser in, and a sign-in code gives no key', async () => {
     const code = codeOf((await allow()).headers.get('refresh'))
     expect(await test().status(undefined, 'GET', `/signin?code=${encodeURIComponent(code)}`)).toBe(403)
     const { json } = await test().ask('alice', 'POST', '/v2/sessions', { json: { path: '/' } })

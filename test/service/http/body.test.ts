@@ -1,3 +1,4 @@
+// Request bodies: media types, size, nesting, invalid values.
 import { expect, it } from 'vitest'
 import { onSqliteFirst } from '../../support/service.ts'
 

@@ -1,3 +1,4 @@
+// Basic and Bearer credentials, scopes and expiry.
 import { expect, it } from 'vitest'
 import { onSqliteFirst } from '../../support/service.ts'
 
@@ -6,7 +7,7 @@ onSqliteFirst('credentials', (test) => {
     test().ask(undefined, 'GET', '/v2/users/current', { headers })
   const basic = (user: string, key: string) => `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}`
 
-  it('accepts Basic username:key and Bearer key; Plotly-Authorization takes precedence', async () => {
+  it('Basic username:key and Bearer key are accepted; Plotly-Authorization takes precedence', async () => {
     const key = test().keys.get('alice')!
     expect((await current({ authorization: basic('alice', key) })).json).toMatchObject({
       username: 'alice',

@@ -1,3 +1,4 @@
+// The form of error responses.
 import { expect, it } from 'vitest'
 import { onSqliteFirst } from '../../support/service.ts'
 

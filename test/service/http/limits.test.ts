@@ -1,3 +1,4 @@
+// Limits of bodies, uploads, requests, connections and names.
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -9,7 +10,7 @@ import { limitsFrom } from '../../../src/contract/limits.ts'
 import { Admission, ByteBudget } from '../../../src/service/core/admission.ts'
 import { createService, type Listening, listen } from '../../../src/service/index.ts'
 import { xlsx, zip } from '../../support/archives.ts'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
 const folder = temporaryFolder()
@@ -43,7 +44,7 @@ afterAll(async () => {
 const basic = (user: string): string =>
   `Basic ${Buffer.from(`${user}:${test.keys.get(user)}`).toString('base64')}`
 
-/** Everything a connection returns for these bytes. */
+/** Sends bytes on a connection, and returns its complete response. */
 function raw(bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(listening.port, '127.0.0.1', () => socket.write(bytes))
@@ -57,7 +58,7 @@ function raw(bytes: string): Promise<string> {
 }
 
 describe('the cost of a body before authorization is bounded', () => {
-  it('answers 404 for a missing or unreadable file before the body has arrived', async () => {
+  it('a missing or unreadable file is 404 before the body has arrived', async () => {
     for (const user of [undefined, 'bob']) {
       const status = await new Promise((resolve, reject) => {
         const sent = request(
@@ -96,7 +97,7 @@ describe('the cost of a body before authorization is bounded', () => {
     ])
   })
 
-  it('forms of strangers take no place of uploads and bodies', async () => {
+  it('anonymous forms use no slots or memory of uploads and bodies', async () => {
     const { fetch } = test.service
     const form = (bytes: number) =>
       fetch(
@@ -107,7 +108,7 @@ describe('the cost of a body before authorization is bounded', () => {
         }),
       )
     expect((await form(17 * 1024 * 1024)).status).toBe(413)
-    // Answers that nobody reads hold their bytes: the budget of forms is full, that of users is not.
+    // Unread responses keep their bytes: the budget of forms is used up, that of users is not.
     const held = await Promise.all([form(12 * 1024 * 1024), form(12 * 1024 * 1024)])
     expect(held.map(({ status }) => status)).toEqual([200, 200])
     const grid = await test.grid('alice', `beside forms ${Math.random()}`, { a: [1] })
@@ -138,7 +139,7 @@ describe('small uploads cannot cause large costs', () => {
     return [status, json.detail]
   }
 
-  it('a cell far to the right in each row of a sheet', async () => {
+  it('a cell far to the right in each row of a sheet is refused', async () => {
     const cells = Array.from({ length: 2000 }, (_, r) => `<row><c r="XFD${r + 1}"><v>1</v></c></row>`)
     const book = await xlsxWith(cells.join(''))
     expect(await upload('far.xlsx', book)).toEqual([
@@ -147,7 +148,7 @@ describe('small uploads cannot cause large costs', () => {
     ])
   })
 
-  it('a new name in each record', async () => {
+  it('a new name in each record is refused', async () => {
     const lines = Array.from({ length: 9000 }, (_, k) => `{"c${k}":1}\n`)
     expect(await upload('names.ndjson', lines.join(''))).toEqual([
       400,
@@ -155,7 +156,7 @@ describe('small uploads cannot cause large costs', () => {
     ])
   })
 
-  it('rows of one cell below a header of very many names', async () => {
+  it('rows of one cell below a very wide header are refused', async () => {
     const names = Array.from({ length: 9000 }, (_, k) => `c${k}`).join(',')
     const short = await upload('short.csv', `${names}\n${'1\n'.repeat(2000)}`, {
       'gridline-delimiter': 'comma',
@@ -164,7 +165,7 @@ describe('small uploads cannot cause large costs', () => {
     expect(short).toEqual([400, expect.stringContaining('fewer than one cell in 100')])
   })
 
-  it('columns of very different lengths that an append would pad', async () => {
+  it('columns of very different lengths that an append would pad are refused', async () => {
     const cols = Object.fromEntries(
       Array.from({ length: 300 }, (_, k) => [`c${k}`, k === 0 ? Array(20_000).fill(1) : []]),
     )
@@ -175,13 +176,13 @@ describe('small uploads cannot cause large costs', () => {
     expect([status, json.detail]).toEqual([400, expect.stringContaining('fewer than one cell in 100')])
   })
 
-  it('a long shared string that every cell of a workbook refers to', async () => {
+  it('a long shared string in every cell of a workbook is refused', async () => {
     const rows = Array.from({ length: 100_000 }, () => '<row><c t="s"><v>0</v></c></row>')
     const book = await xlsxWith(rows.join(''), `<sst><si><t>${'x'.repeat(30_000)}</t></si></sst>`)
     expect(await upload('long.xlsx', book)).toEqual([400, expect.stringContaining('compression_ratio')])
   })
 
-  it('forms with very many fields, urlencoded and multipart', async () => {
+  it('forms with very many fields are refused, urlencoded and multipart', async () => {
     const form = await test.ask('alice', 'PATCH', '/v2/files/alice:0', {
       body: 'a=1&'.repeat(200_000),
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -195,7 +196,7 @@ describe('small uploads cannot cause large costs', () => {
     ).toEqual([400, expect.stringContaining('form_fields')])
   })
 
-  it('rows with very many values, records with very many names, columns with very many members', async () => {
+  it('rows, records and columns with very many members are refused', async () => {
     const wide = `[${'1,'.repeat(2_000_000)}1]`
     const { fid } = await test.grid('alice', 'narrow', { a: [1] })
     for (const [body, path, type, why] of [
@@ -237,7 +238,7 @@ describe('small uploads cannot cause large costs', () => {
 describe('the number of concurrent requests is limited', () => {
   const most = { running: 4, waiting: 8, wait: 10_000 }
 
-  it('never runs more requests than allowed, serves users in turn, and answers all', async () => {
+  it('the server never runs more requests than allowed, serves users in turn, and answers all', async () => {
     const job = fc.record({
       user: fc.constantFrom('ann', 'ben', 'cal'),
       turns: fc.nat(3),
@@ -272,7 +273,7 @@ describe('the number of concurrent requests is limited', () => {
     )
   })
 
-  it('answers 503 if the queue is full or a request waits too long', async () => {
+  it('a full queue or a long wait is answered with 503', async () => {
     const admission = new Admission({ running: 2, waiting: 4, wait: 1 }, 'requests_waiting')
     let end = (): void => {}
     const stuck = admission.run(
@@ -294,7 +295,7 @@ describe('the number of concurrent requests is limited', () => {
     await admission.run('ann', async () => {})
   })
 
-  it('answers health checks while everything else is refused', async () => {
+  it('health checks are answered while everything else is refused', async () => {
     const busy = { handle: test.service.handle, refuses: () => true }
     const other = await listen(() => busy, { host: '127.0.0.1', port: 0, limits: limitsFrom() })
     const at = `http://127.0.0.1:${other.port}`
@@ -307,7 +308,7 @@ describe('the number of concurrent requests is limited', () => {
 })
 
 describe('limits of JSON and of gzip', () => {
-  it('listen to their settings, in bodies, in strings of JSON, in files and in rows', async () => {
+  it('limits of JSON and gzip obey their settings in bodies, strings, files and rows', async () => {
     const place = temporaryFolder()
     const small = new TestService(
       await createService({

@@ -1,3 +1,4 @@
+// X-Forwarded-For and rate limits behind proxies.
 import { expect, it } from 'vitest'
 import { HttpResponse } from '../../../src/contract/http.ts'
 import { limitsFrom } from '../../../src/contract/limits.ts'
@@ -16,7 +17,7 @@ it.each([
   [1, '2001:db8::1', '2001:db8::1'],
   [1, 'unknown', '127.0.0.1'],
   [1, 'x'.repeat(2000), '127.0.0.1'],
-])('with %i proxies, a request with X-Forwarded-For "%s" is of %s', async (proxies, header, client) => {
+])('with %i proxies, a request with X-Forwarded-For "%s" counts for %s', async (proxies, header, client) => {
   const addresses: (string | undefined)[] = []
   const served = {
     handle: async ({ address }: { address?: string }) => {
@@ -38,6 +39,6 @@ it.each([
   ['2001:db8:0:1::1', '2001:db8:0:2::1', false],
   ['::1', '::2', true],
   ['203.0.113.9', '203.0.113.8', false],
-])('the limit of %s is that of %s: %s', (one, other, isSame) => {
+])('%s shares the limit of %s: %s', (one, other, isSame) => {
   expect(addressOf({ address: one }) === addressOf({ address: other })).toBe(isSame)
 })

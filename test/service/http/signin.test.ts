@@ -1,3 +1,4 @@
+// Sign-in in browsers: sessions, links, cookies.
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { onSqliteFirst } from '../../support/service.ts'
@@ -8,7 +9,7 @@ onSqliteFirst('signing in with a browser', (test) => {
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
   })
   const key = (user: string): string => test().keys.get(user)!
-  /** The cookie of a response, as a browser sends it back. */
+  /** Returns the cookie of a response as a browser sends it back. */
   const cookieOf = (headers: Headers): { cookie: string } => ({
     cookie: (headers.get('set-cookie') ?? '').split(';')[0],
   })
@@ -112,7 +113,7 @@ onSqliteFirst('signing in with a browser', (test) => {
     expect(await status(cookieOf(opened.headers), path)).toBe(200)
     const again = await test().ask(undefined, 'GET', made.json.path)
     expect([again.status, again.headers.get('set-cookie')]).toEqual([403, null])
-    // A code is no session, and a session is no code.
+    // A code does not work as a session, or a session as a code.
     const { json } = await test().ask('alice', 'POST', '/v2/sessions', { json: {} })
     const code = new URL(json.url).searchParams.get('code')!
     expect(await status({ cookie: `gridline_session=${code}` }, path)).toBe(404)
@@ -121,14 +122,14 @@ onSqliteFirst('signing in with a browser', (test) => {
     expect(await test().status(undefined, 'POST', '/v2/sessions', { json: {} })).toBe(401)
   })
 
-  it('a link of another site asks before it signs a browser in, and the button does it', async () => {
+  it('a sign-in link on another site asks for confirmation', async () => {
     const { json } = await test().ask('bob', 'POST', '/v2/sessions', { json: { path: '/~bob/' } })
     for (const site of ['cross-site', 'same-site']) {
       const led = await test().ask(undefined, 'GET', json.path, { headers: { 'sec-fetch-site': site } })
       expect([led.status, led.headers.get('set-cookie')]).toEqual([200, null])
       expect(led.text).toContain('Continue as bob')
     }
-    // Somebody else is signed in.
+    // Another user is signed in.
     const other = await test().ask(undefined, 'GET', json.path, { headers: await signIn('alice') })
     expect(other.headers.get('set-cookie')).toBe(null)
     const code = new URL(json.url).searchParams.get('code')!
@@ -137,7 +138,7 @@ onSqliteFirst('signing in with a browser', (test) => {
     expect(await test().status(undefined, 'POST', '/signin', form({ code, next: '/' }))).toBe(403)
   })
 
-  it('what a key opens ends with the key: sessions, and keys made with them', async () => {
+  it('revoking a key ends its sessions, and keys created in them', async () => {
     const api_key = await test().key('alice', { expires: '1h' })
     const end = Date.now() + 3600_000
     const opened = await test().ask(undefined, 'POST', '/signin', form({ username: 'alice', api_key }))
@@ -161,7 +162,7 @@ onSqliteFirst('signing in with a browser', (test) => {
     const made = await redeem(await login())
     expect(made.status).toBe(201)
     expect(Math.abs(Date.parse(made.json.expires_at) - end)).toBeLessThan(60_000)
-    // A code of a key that is revoked before the code is used gives nothing.
+    // Revoking a key invalidates its unused codes.
     const code = await login()
     const { keys } = (await test().ask('alice', 'GET', '/v2/keys')).json
     const opener = keys.find(
@@ -171,7 +172,7 @@ onSqliteFirst('signing in with a browser', (test) => {
     expect((await redeem(code)).status).toBe(401)
   })
 
-  it('damaged cookies count as none', async () => {
+  it('damaged cookies are ignored', async () => {
     for (const value of ['', 'x', 'alice.', '.x', 'alice.x.y', `${'a'.repeat(300)}.x`, 'alice.\u0000'])
       expect([
         value,
@@ -179,7 +180,7 @@ onSqliteFirst('signing in with a browser', (test) => {
       ]).toEqual([value, 401])
   })
 
-  it('pages of users list what the viewer may see; another page shows how clients connect', async () => {
+  it('pages of users list only visible files; the connect page shows the setup of clients', async () => {
     await test().grid('alice', 'shown to all', { a: [1] }, { world_readable: true })
     await test().grid('alice', 'mine only', { a: [1] })
     const html = async (path: string, headers = {}) =>

@@ -1,3 +1,4 @@
+// The traceparent header.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -35,7 +36,7 @@ afterAll(async () => {
 
 const get = (headers: Record<string, string>) => test.ask('alice', 'GET', '/v2/users/current', { headers })
 
-it('the trace of a request is in its log line, with the agent', async () => {
+it('the log line of a request has its trace and agent', async () => {
   await get({ traceparent: TRACE, 'user-agent': 'curl/8' })
   expect(lines.at(-1)).toMatchObject({ trace: ID, agent: 'curl/8', status: 200 })
 })
@@ -54,12 +55,12 @@ it('malformed traces are ignored', async () => {
   }
 })
 
-it('a later version of the header is read', async () => {
+it('a later version of the traceparent header is read', async () => {
   await get({ traceparent: `01-${ID}-b7ad6b7169203331-01-more` })
   expect(lines.at(-1)?.trace).toBe(ID)
 })
 
-it('requests to other servers carry the trace of the request that needs them', async () => {
+it('requests to other servers carry the trace of their request', async () => {
   const source_url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/data.csv`
   const importing = (headers: Record<string, string>) =>
     test.ask('alice', 'POST', '/v2/grids', { json: { source_url }, headers })

@@ -4,14 +4,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { onSqliteFirst, scatter, URL_OF_TESTS } from '../../support/service.ts'
 
-/** Width and height in the header of a PNG. */
+/** Reads width and height from the header of a PNG. */
 function sizeOfPng(bytes: Uint8Array): [number, number] {
   const buffer = Buffer.from(bytes)
   expect(buffer.toString('latin1', 1, 4)).toBe('PNG')
   return [buffer.readUInt32BE(16), buffer.readUInt32BE(20)]
 }
 
-/** Processes of Chromium below this one. */
+/** Lists Chromium processes below this one. */
 function chromiums(): number[] {
   const parents = new Map<number, number>()
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -19,7 +19,7 @@ function chromiums(): number[] {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
       parents.set(Number(pid), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]))
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
   const isOurs = (pid: number): boolean => {
@@ -53,7 +53,7 @@ onSqliteFirst('images', (test) => {
   }
   const image = (fid: string, query = ''): string => `/v2/files/${fid}/image${query}`
 
-  it('an image inside of a figure loads nothing, and what is not drawn is said', async () => {
+  it('an image inside a figure loads nothing, and omitted images are reported', async () => {
     const inside = `<foreignObject width="9" height="9"><img xmlns="http://www.w3.org/1999/xhtml" src="http://127.0.0.1:9/"/></foreignObject>`
     const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/>${inside}</svg>`
     const own = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`
@@ -93,7 +93,7 @@ onSqliteFirst('images', (test) => {
     }
   })
 
-  it('an image shows the data as it is now, and is not drawn again while it is the same', async () => {
+  it('an image shows the current data, and is cached while it is unchanged', async () => {
     const { fid, cols } = await test().grid('alice', 'growing', { y: [1, 2] })
     const ysrc = `${fid}:${cols[0].uid}`
     const made = await test().ask('alice', 'POST', '/v2/plots', { json: { figure: { data: [{ ysrc }] } } })
@@ -107,7 +107,7 @@ onSqliteFirst('images', (test) => {
     expect(second.bytes).not.toEqual(first.bytes)
   })
 
-  it('an image is shown to those who may read the plot, also after it was drawn', async () => {
+  it('an image requires access to the plot, also when it is cached', async () => {
     const { file } = await test().plot('alice', scatter([4, 5]), { world_readable: true })
     expect((await get(undefined, image(file.fid))).status).toBe(200)
     await test().ask('alice', 'PATCH', `/v2/files/${file.fid}`, { json: { world_readable: false } })
@@ -119,7 +119,7 @@ onSqliteFirst('images', (test) => {
     expect((await get(undefined, image(file.fid, `?share_key=${json.share_key}`))).status).toBe(200)
   })
 
-  it('a grid that goes private leaves the image of a plot of somebody else', async () => {
+  it('a grid that becomes private disappears from images of other users', async () => {
     const grid = await test().grid('bob', 'lent', { y: [1, 5, 2] }, { world_readable: true })
     const ysrc = `${grid.fid}:${grid.cols[0].uid}`
     const made = await test().ask('alice', 'POST', '/v2/plots', { json: { figure: { data: [{ ysrc }] } } })
@@ -158,14 +158,14 @@ onSqliteFirst('images', (test) => {
     expect((await test().ask(undefined, 'POST', '/v2/images', { json: { figure: {} } })).status).toBe(401)
   })
 
-  it('a figure that needs data of another host is 422, and says so', async () => {
+  it('a figure that needs data of another host is 422 with the reason', async () => {
     const data = [{ type: 'choropleth', geojson: 'https://example.com/a.json', locations: ['a'], z: [1] }]
     const { status, json } = await test().ask('alice', 'POST', '/v2/images', { json: { figure: { data } } })
     expect([status, json.errors[0].code]).toEqual([422, 'bad_figure'])
     expect(json.detail).toContain('https://example.com/a.json')
   })
 
-  it('an SVG image runs nothing, neither here nor where it is saved', async () => {
+  it('an SVG image never runs scripts, here or where it is saved', async () => {
     const text =
       `<span style="TOBESTRIPPED' tabindex='0' autofocus='' onfocus='alert(1)' z='TOBESTRIPPED">x</span>` +
       '<a href="javascript:alert(2)">y</a><a href="https://example.com/" popup="width=1">z</a>'
@@ -180,7 +180,7 @@ onSqliteFirst('images', (test) => {
     }
   })
 
-  it('texts with characters that XML cannot hold are drawn without them', async () => {
+  it('characters that are invalid in XML are dropped from texts', async () => {
     for (const format of ['svg', 'png']) {
       const figure = { ...scatter([1]), layout: { title: { text: 'a\ud800b\u0001c' } } }
       expect(await test().status('alice', 'POST', '/v2/images', { json: { figure, format } })).toBe(200)

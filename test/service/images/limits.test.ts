@@ -1,4 +1,4 @@
-// What a figure may cost, and what it may not cost others.
+// Limits of images, and isolation between them.
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
@@ -25,7 +25,7 @@ describe('limits of images', () => {
     })
     return { status, code: json?.errors?.[0]?.code as string | undefined }
   }
-  /** Draws for minutes: every point of it is an element of SVG. */
+  /** A figure that takes minutes: every point is an SVG element. */
   const endless = (seed: number): string =>
     `{"data":[{"mode":"markers","marker":{"symbol":"star"},"y":[${`${seed},2,3,4,`.repeat(300_000)}1]}]}`
 
@@ -36,7 +36,7 @@ describe('limits of images', () => {
     ['without NaN', '{"data":[{"y":[NaN]}]}'],
     ['nested 10,000 deep', `{"data":[{"y":${'['.repeat(10_000)}${']'.repeat(10_000)}}]}`],
     ['with data that is not a list', '{"data":{"y":[1]}}'],
-  ])('a figure that is not one (%s) is 400', async (_, figure) => {
+  ])('an invalid figure (%s) is 400', async (_, figure) => {
     expect((await draw('alice', figure)).status).toBe(400)
   })
 
@@ -46,7 +46,7 @@ describe('limits of images', () => {
 
   it('50 MB of figure are refused with the limit, and a million points are drawn', async () => {
     const number = '0.123456789,'
-    // On a busy machine, it may not have had its time: then it is refused for now.
+    // On a busy machine it may be refused for lack of CPU time.
     const large = await draw('alice', `{"data":[{"y":[${number.repeat(4_200_000)}1]}]}`)
     expect([422, 503]).toContain(large.status)
     const million = Array.from({ length: 1_000_000 }, (_, k) => k % 1000).join(',')
@@ -62,7 +62,7 @@ describe('limits of images', () => {
     for (const { status } of await Promise.all(slow)) expect([422, 503]).toContain(status)
   })
 
-  it('a plot whose column, grid or access is gone is drawn without this data', async () => {
+  it('a plot whose column, grid or access was removed is drawn without this data', async () => {
     const { fid } = await test.grid('bob', 'lent', { y: [1, 5, 2] }, { world_readable: true })
     const { cols } = (await test.ask('bob', 'GET', `/v2/grids/${fid}/content`)).json
     const figure = { data: [{ ysrc: `${fid}:${cols.y.uid}` }], layout: {} }

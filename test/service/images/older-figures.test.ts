@@ -1,4 +1,4 @@
-// Figures of earlier versions of plotly.js are drawn as those versions drew them.
+// Conversion of figures of earlier plotly.js versions.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withToday } from '../../../src/browser/older.ts'
 import { defaultLimits } from '../../../src/contract/limits.ts'
@@ -18,7 +18,7 @@ const bar = { type: 'bar', x: ['a', 'b'], y: [1, 2] }
 const heatmap = { x: [1, 2], y: [1, 2], z: [[1, 2], [3, 4]] } // biome-ignore format: a matrix
 const font = { size: 30, color: 'red' }
 
-/** What was written for an earlier version, and the same for the present one. */
+/** A figure of an earlier version, and its conversion. */
 const pairs: Record<string, [before: object, today: object]> = {
   'titles that are texts': [
     { data: [bar], layout: { title: 'Bars', xaxis: { title: 'Cat' }, yaxis: { title: 5 } } },
@@ -106,7 +106,7 @@ describe('figures of earlier versions', () => {
     expect(difference(await draw(before), drawn)).toBe(0)
   })
 
-  it('maps have the names of their successors', () => {
+  it('map traces get the names of their successors', () => {
     const layout = { mapbox: { zoom: 3 }, mapbox2: { zoom: 4 } }
     const trace = { type: 'scattermapbox', lat: [1], lon: [2], subplot: 'mapbox2' }
     expect(withToday({ data: [trace], layout })).toEqual({
@@ -115,7 +115,7 @@ describe('figures of earlier versions', () => {
     })
   })
 
-  it('point clouds are points', () => {
+  it('point clouds become scatter points', () => {
     expect(
       withToday({ data: [{ type: 'pointcloud', xy: [1, 2, 3, 4], marker: { color: 'red' } }], layout: {} })
         .data,
@@ -124,7 +124,7 @@ describe('figures of earlier versions', () => {
     ])
   })
 
-  it('data stays as it is: titles in custom data, metadata and maps', () => {
+  it('titles in custom data, metadata and maps are not converted', () => {
     const figure = {
       data: [{ ...bar, customdata: [{ title: 'x' }], meta: { title: 'y' } }],
       layout: { meta: { title: 'z' }, map: { layers: [{ source: { properties: { title: 'q' } } }] } },
@@ -136,7 +136,7 @@ describe('figures of earlier versions', () => {
     })
   })
 
-  it('what is said today goes before what was said then, in any order', () => {
+  it('current attributes win over old ones, in any order', () => {
     const title = { text: 't', font: { size: 20 } }
     for (const layout of [
       { titlefont: { size: 10 }, title },
@@ -145,7 +145,7 @@ describe('figures of earlier versions', () => {
       expect(withToday({ data: [], layout }).layout).toEqual({ title })
   })
 
-  it('buttons change the text of a title, and its font', () => {
+  it('buttons that change titles and fonts are converted', () => {
     const button = (args: unknown[]) => ({ updatemenus: [{ buttons: [{ args }] }] })
     for (const [before, today] of [
       [
@@ -167,7 +167,7 @@ describe('figures of earlier versions', () => {
       expect(withToday({ data: [], layout: button(before) }).layout).toEqual(button(today))
   })
 
-  it('templates list traces by the types of today', () => {
+  it('templates list traces by current types', () => {
     const template = {
       data: { scattermapbox: [{ marker: { size: 9 } }], surface: [{ zmin: 1 }], bar: [null] },
     }
@@ -187,7 +187,7 @@ describe('figures of earlier versions', () => {
     ])
   })
 
-  it('what is no figure is left to plotly.js', () => {
+  it('values that are not figures are left to plotly.js', () => {
     for (const figure of [
       { data: 'no', layout: 3 },
       { data: [null, 1, 'x'], layout: { annotations: [null], xaxis: 'x', template: 'white' } },

@@ -1,3 +1,4 @@
+// Teams, API keys, monitoring endpoints.
 import { describe, expect, it } from 'vitest'
 import type { LogLine } from '../../../src/service/http/desk.ts'
 import { createService } from '../../../src/service/index.ts'
@@ -53,7 +54,7 @@ onBothStores('accounts', (test) => {
       await ask('alice', 'POST', '/v2/teams', { name: 'Twice', members: ['bob'] })
       const own = await ask('bob', 'POST', '/v2/teams', { name: 'twice', members: ['carol'] })
       expect([own.status, own.json.owner]).toEqual([201, 'bob'])
-      // One's own is meant first; the other is named with its owner.
+      // A bare name means the caller's own team; others need owner:name.
       expect((await ask('bob', 'GET', '/v2/teams/twice')).json.owner).toBe('bob')
       expect((await ask('bob', 'GET', '/v2/teams/alice:twice')).json.owner).toBe('alice')
       await ask('alice', 'POST', '/v2/teams/Twice/members', { users: ['carol'] })
@@ -73,7 +74,7 @@ onBothStores('accounts', (test) => {
   })
 
   describe('API keys', () => {
-    it('are restricted to their scopes, and cannot create keys with more scopes', async () => {
+    it('API keys are restricted to their scopes, and cannot create keys with more scopes', async () => {
       const make = async (scopes: string[]) =>
         (await ask('alice', 'POST', '/v2/keys', { scopes })).json.api_key as string
       const [reads, writes] = [await make(['read']), await make(['write'])]
@@ -95,7 +96,7 @@ onBothStores('accounts', (test) => {
       })
     })
 
-    it('expire, and cannot create keys that expire later', async () => {
+    it('API keys expire, and cannot create keys that expire later', async () => {
       const short = await test().key('alice', { scopes: 'read,write', expires: '30m' })
       const make = (expires?: string) => withKey('alice', short, 'POST', '/v2/keys', { expires })
       expect([(await make()).status, (await make('1h')).status, (await make('10m')).status]).toEqual([
@@ -103,7 +104,7 @@ onBothStores('accounts', (test) => {
       ])
     })
 
-    it('are invisible to other users, and invalid once revoked', async () => {
+    it('API keys are invisible to other users, and invalid once revoked', async () => {
       const made = (await ask('alice', 'POST', '/v2/keys', { name: 'ci' })).json
       expect((await withKey('alice', made.api_key, 'GET', '/v2/users/current')).json.username).toBe('alice')
       expect((await withKey('bob', made.api_key, 'GET', '/v2/users/current')).status).toBe(401)

@@ -1,3 +1,4 @@
+// The audit log.
 import { expect, it } from 'vitest'
 import { createKey, revokeKeys, setDisabled } from '../../../src/service/index.ts'
 import { onBothStores, scatter } from '../../support/service.ts'
@@ -8,7 +9,7 @@ onBothStores('the audit log', (test) => {
       .reverse()
       .map(({ event, actor, owner, fid, details }) => ({ event, actor, owner, fid, ...JSON.parse(details) }))
 
-  it('has who shared, published and deleted a file, in the transaction that did it', async () => {
+  it('the audit log records sharing, publishing and deleting, in the transaction of the change', async () => {
     const { fid } = await test().grid('alice', 'secret', { n: [1] })
     const ask = (method: string, path: string, json?: unknown) => test().ask('alice', method, path, { json })
     await ask('POST', `/v2/files/${fid}/collaborators`, { users: ['bob'], permission: 'write' })
@@ -32,7 +33,7 @@ onBothStores('the audit log', (test) => {
     expect(found.at(-1)).toMatchObject({ event: 'file.delete', ...by, filename: 'renamed' })
   })
 
-  it('has keys and users, with null for operators', async () => {
+  it('the audit log records changes of keys and users, with null for operators', async () => {
     const { store } = test().service
     const { hash } = await createKey(store, 'bob', { name: 'ci' })
     await revokeKeys(store, 'bob', [hash.slice(0, 12)])
@@ -47,7 +48,7 @@ onBothStores('the audit log', (test) => {
     ])
   })
 
-  it('has who let readers see a version, copied a shared file, shared a draft and signed out everywhere', async () => {
+  it('the audit log records kept versions, copies, shared drafts and signing out everywhere', async () => {
     const ask = (user: string, method: string, path: string, json?: unknown) =>
       test().ask(user, method, path, { json })
     const { file, grid_fid } = await test().plot('alice', scatter([1, 2]), { world_readable: true })
@@ -81,7 +82,7 @@ onBothStores('the audit log', (test) => {
       expect(found).toContain(event)
   })
 
-  it('has nothing of what failed or was done before', async () => {
+  it('the audit log has no events of failed or repeated changes', async () => {
     const { fid } = await test().grid('alice', 'once', { n: [1] })
     const before = (await events()).length
     const headers = { 'idempotency-key': 'publish once' }
@@ -96,7 +97,7 @@ onBothStores('the audit log', (test) => {
     expect((await events()).slice(before).map(({ event }) => event)).toEqual(['file.publish'])
   })
 
-  it('ends after limit audit_days', async () => {
+  it('the audit log keeps events for audit_days', async () => {
     const { store } = test().service
     await store.engine.write([], (db) =>
       db

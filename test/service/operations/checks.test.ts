@@ -1,5 +1,6 @@
+// Checks of grids: rules, enforcement, privacy.
 import { describe, expect, it } from 'vitest'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 import { onBothStores } from '../../support/service.ts'
 
 interface Result {
@@ -51,7 +52,7 @@ onBothStores('checks', (test) => {
     ['minimum', { minimum: '2024-01-02' }, ['2024-01-01', '2024-01-02'], 1, [2]],
     ['length', { length: '2..3' }, ['ab', 'a', 'äöü', '𝒳𝒳𝒳', 'abcd'], 2, [3, 6]],
     ['nulls', { nulls: '25%' }, ['1', '', ''], 2, []],
-  ])('%s %j of %j', async (rule, rules, values, count, lines) => {
+  ])('rule %s %j of %j fails for the right rows', async (rule, rules, values, count, lines) => {
     expect(await failed(csvOf(...values), column(rules))).toEqual([['n', rule, count, lines]])
   })
 
@@ -62,12 +63,12 @@ onBothStores('checks', (test) => {
     [{ extra_columns: false }, 'k,n,m\n1,a,2\n', 'extra_columns'],
     [{ where: 'k <= n' }, 'k,n\n1,2\n3,2\n', 'where'],
     [{ where: ['k = 1 or n is not null'] }, 'k,n\n1,\n2,\n', 'where'],
-  ])('of the table: %j', async (table, csv, rule) => {
+  ])('table rule %j fails for the right rows', async (table, csv, rule) => {
     const checks = { columns: { k: {}, n: {} }, table }
     expect((await failed(csv, checks)).map(([of, name]) => [of, name])).toEqual([['table', rule]])
   })
 
-  it('a condition of the table names the rows for which it is false, not those of which nothing is known', async () => {
+  it('a table condition fails for false rows, and passes for unknown ones', async () => {
     const table = { where: "start <= stop and (state <> 'closed' or stop is not null)" }
     const csv = 'start,stop,state\n1,2,open\n3,2,open\n4,,open\n5,,closed\n'
     const [result] = await check(csv, { table })
@@ -89,7 +90,7 @@ onBothStores('checks', (test) => {
     })
   })
 
-  it('an append fills short columns with the same values, whether the grid has checks or not', async () => {
+  it('an append pads short columns alike, with and without checks', async () => {
     const contents: string[] = []
     for (const isChecked of [false, true]) {
       const { fid } = await test().grid('alice', `short ${isChecked}`, { a: [1, 2, 3], b: ['x'], c: [7, 8] })
@@ -105,14 +106,14 @@ onBothStores('checks', (test) => {
     expect(contents[1]).toBe(contents[0])
   })
 
-  it('a rule that cannot run has failed: of a missing column, unless it is optional', async () => {
+  it('a rule that cannot run fails, such as on a missing column that is not optional', async () => {
     const csv = 'n\n1\n'
     expect(await failed(csv, { columns: { m: { type: 'text' } } })).toHaveLength(2)
     expect(await failed(csv, { columns: { m: { type: 'text', optional: true }, n: {} } })).toEqual([])
     expect(await failed(csv, { table: { key: 'm' } })).toHaveLength(1)
   })
 
-  it('values are counted in slices as in the whole, and 20 rows are listed', async () => {
+  it('failures are counted across slices, and 20 rows are listed', async () => {
     const rows = Array.from({ length: 150_000 }, (_, k) => `${k},${k % 1000 === 7 ? -k : k}`)
     const [, minimum] = await check(`k,n\n${rows.join('\n')}\n`, column({ minimum: 0 }))
     expect([minimum.count, minimum.rows.length, minimum.rows[1]]).toEqual([
@@ -122,7 +123,7 @@ onBothStores('checks', (test) => {
     ])
   })
 
-  it('duplicates are found in and across slices, ascending or not', async () => {
+  it('duplicates are found within and across slices, ascending or not', async () => {
     const unique = async (values: number[]) => {
       const [, result] = await check(
         `k,n\n${values.map((value, k) => `${k},${value}`).join('\n')}\n`,
@@ -137,7 +138,7 @@ onBothStores('checks', (test) => {
     expect(await unique([...ascending].reverse())).toEqual([0, undefined])
   })
 
-  it('data that fails is not stored; with severity warn it is, with a warning', async () => {
+  it('data that fails checks is not stored; with severity warn it is stored with a warning', async () => {
     const csv = 'n\n-1\n2\n'
     const refused = await upload('stored', csv, sent(column({ minimum: 0 })))
     expect([refused.status, refused.json.errors[0]]).toMatchObject([
@@ -154,7 +155,7 @@ onBothStores('checks', (test) => {
     expect((await upload('stored', csv, strict)).status).toBe(400)
   })
 
-  it('the rules of a grid hold for every write: uploads, rows, columns, reverts', async () => {
+  it('the rules of a grid apply to every write: uploads, rows, columns, reverts', async () => {
     const { fid, cols } = (await upload('ruled', 'id,n\n1,-1\n')).json.file
     await upload('ruled', 'id,n\n1,1\n')
     const set = (checks: object | null) =>
@@ -194,7 +195,7 @@ onBothStores('checks', (test) => {
     expect((await rows([[3, -9]])).status).toBe(201)
   })
 
-  it('appended rows are one version, and their lines are named', async () => {
+  it('rows appended to a checked grid form one version, and failures name their lines', async () => {
     const { fid } = (await upload('lines', 'n\n1\n2\n')).json.file
     await ask('alice', 'PUT', `/v2/grids/${fid}/checks`, { json: { checks: column({ minimum: 0 }) } })
     const append = (body: string) =>
@@ -216,7 +217,7 @@ onBothStores('checks', (test) => {
     expect(await replace('id,n\n4,x\n3,y\n2,z\n9,z\n')).toBe(200 + 1)
   })
 
-  it('columns that plots use stay', async () => {
+  it('columns used by plots are protected', async () => {
     const { fid, cols } = (await upload('plotted', 'x,y,z\n1,2,3\n')).json.file
     const figure = { data: [{ xsrc: `${fid}:${cols[0].uid}`, ysrc: `${fid}:${cols[1].uid}` }], layout: {} }
     await ask('alice', 'POST', '/v2/plots', { json: { figure, filename: 'of-plotted' } })
@@ -230,7 +231,7 @@ onBothStores('checks', (test) => {
     expect((await upload('plotted', 'x,y\n1,2\n')).status).toBe(201)
   })
 
-  it('the age of the newest value: a day ends at midnight', async () => {
+  it('the age of the newest date counts from midnight', async () => {
     const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
     const csv = (ago: number) => `n\n2001-01-01\n${day(ago)}\n`
     expect(await failed(csv(1), column({ max_age: '2d' }))).toEqual([])
@@ -238,7 +239,7 @@ onBothStores('checks', (test) => {
     expect(await failed('n\n\n', column({ max_age: '2d' }))).toHaveLength(1)
   })
 
-  it('a Frictionless Table Schema is taken as it is', async () => {
+  it('a Frictionless Table Schema is accepted unchanged', async () => {
     const schema = {
       fields: [
         { name: 'id', type: 'integer', constraints: { required: true, minimum: 1 } },
@@ -278,7 +279,7 @@ onBothStores('checks', (test) => {
     [{ table: { rows: '5..1' } }, /rows/],
     [{ severity: 'bad', table: { rows: 1 } }, /neither error nor warn/],
     [{}, /no rules/],
-  ])('checks that make no sense are refused with the place: %j', async (checks, said) => {
+  ])('invalid checks are refused with the place: %j', async (checks, said) => {
     const { status, json } = await upload('senseless', 'n\n1\n', sent(checks))
     expect([status, json.errors[0].code, json.detail]).toEqual([
       400,
@@ -287,12 +288,12 @@ onBothStores('checks', (test) => {
     ])
   })
 
-  it('a pattern that would take forever elsewhere ends', async () => {
+  it('a pattern that backtracks elsewhere is matched in linear time', async () => {
     const rows = Array.from({ length: 200 }, () => `${'a'.repeat(2000)}!`)
     expect((await failed(`n\n${rows.join('\n')}\n`, column({ pattern: '(a+)+b' })))[0][2]).toBe(200)
   })
 
-  it('10,000 columns and no rows are checked', async () => {
+  it('checks run on 10,000 columns without rows', async () => {
     const names = Array.from({ length: 10_000 }, (_, k) => `c${k}`)
     const { status, json } = await upload('wide', `${names.join(',')}\n`)
     expect(status).toBe(201)
@@ -303,7 +304,7 @@ onBothStores('checks', (test) => {
   })
 
   describe('who may not read the values', () => {
-    it('learns nothing from checks, by any way', async () => {
+    it('users without access learn nothing from checks', async () => {
       const { fid } = (await upload('secret', 'n\n1\n2\n')).json.file
       const rules = column({ unique: true })
       await ask('alice', 'PUT', `/v2/grids/${fid}/checks`, { json: { checks: rules } })
@@ -321,7 +322,7 @@ onBothStores('checks', (test) => {
     })
   })
 
-  it('a document cannot ask for more than it says: columns, groups and keys are bounded', async () => {
+  it('checks with too many columns, keys or pattern states are refused', async () => {
     const many = (count: number) => Array.from({ length: count }, (_, k) => `c${k}`)
     const columns = Object.fromEntries(many(10_000).map((name) => [name, {}]))
     for (const checks of [
@@ -338,7 +339,7 @@ onBothStores('checks', (test) => {
     }
   })
 
-  it('a report has the beginning of long values, and no more rows than people look at', async () => {
+  it('a report cuts long values, and lists few rows', async () => {
     const csv = `n\n${Array.from({ length: 30 }, (_, k) => `${'x'.repeat(20_000)}${k}\n`).join('')}`
     const { fid } = (await upload('long', csv)).json.file
     const rules = Array.from({ length: 300 }, () => ({ name: 'n', enum: ['a'] }))
@@ -363,7 +364,7 @@ onBothStores('checks', (test) => {
     expect((await as('read')).json).toMatchObject({ passed: false, errors: 1 })
   })
 
-  it('the newest value is looked for in the values, also after a row by key has changed', async () => {
+  it('the newest date is found in the values, also after an upsert', async () => {
     const today = new Date().toISOString().slice(0, 10)
     const { fid } = (await upload('aged', `id,day\n1,2020-01-03\n2,${today}\n`, { 'gridline-key': 'id' }))
       .json.file
@@ -373,7 +374,7 @@ onBothStores('checks', (test) => {
     expect(json.results[1]).toMatchObject({ passed: false, message: 'the newest value is 2020-01-03' })
   })
 
-  it('plots do not replace the data of a grid with rules', async () => {
+  it('storing a plot never replaces the data of a grid with rules', async () => {
     const made = await test().plot('alice', { data: [{ type: 'scatter', x: [1, 2], y: [3, 4] }], layout: {} })
     const grid = await ask('alice', 'GET', `/v2/grids/${made.grid_fid}`)
     const name = grid.json.cols[0].name
@@ -389,7 +390,7 @@ onBothStores('checks', (test) => {
     )
   })
 
-  it('counts are those of a naive check, for any values', async () => {
+  it('failure counts agree with a naive check, for any values', async () => {
     let seed = 42
     const random = (n: number): number => {
       seed = (seed * 1_103_515_245 + 12_345) & 0x7fffffff
@@ -402,7 +403,7 @@ onBothStores('checks', (test) => {
       const rules = { required: true, enum: ['a', '1', 'é'], pattern: '[a-z]*', length: '1..2', unique: true }
       const counts = (await check(csv, column(rules))).filter(({ column: of }) => of === 'n')
       const there = values.filter((value) => value !== '')
-      // Numbers are compared by value if all of a column are numbers.
+      // In a column of numbers, values are compared as numbers.
       const isNumeric = there.every((value) => /^-?\d+(\.\d+)?$/.test(value))
       const shown = there.map((value) => (isNumeric ? String(Number(value)) : value))
       const expected: Record<string, number> = {

@@ -1,3 +1,4 @@
+// The operation grids.diff.
 import { expect, it } from 'vitest'
 import { onBothStores } from '../../support/service.ts'
 
@@ -13,7 +14,7 @@ onBothStores('grids.diff', (test) => {
   }
   const diff = (fid: string, query = '', user = 'alice') => ask(user, 'GET', `/v2/grids/${fid}/diff?${query}`)
 
-  it('compares the present version with the one before, or any two', async () => {
+  it('diff compares the current version with the previous one, or any two', async () => {
     const fid = await upload('steps', 'id,n\n1,a\n2,b\n')
     await upload('steps', 'id,n\n1,a\n2,c\n')
     await ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[3, 'd']] } })
@@ -40,7 +41,7 @@ onBothStores('grids.diff', (test) => {
     expect((await diff(fid, 'base_version=1&limit=1')).json).toMatchObject({ is_complete: false })
   })
 
-  it('a renamed column is the same column, and a column of another type is told', async () => {
+  it('diff matches renamed columns, and reports changed types', async () => {
     const fid = await upload('names', 'a,b\n1,2\n3,4\n')
     const { json } = await ask('alice', 'GET', `/v2/grids/${fid}`)
     const [{ uid }] = json.cols
@@ -55,7 +56,7 @@ onBothStores('grids.diff', (test) => {
     ])
   })
 
-  it('a key whose column was renamed finds the same rows, by either name, and so does the history', async () => {
+  it('diff and history find rows by a renamed key column, by either name', async () => {
     const headers = {
       'content-type': 'text/csv',
       'x-file-name': 'key.csv',
@@ -77,7 +78,7 @@ onBothStores('grids.diff', (test) => {
     await ask('alice', 'POST', `/v2/grids/${fid}/col`, {
       json: { cols: JSON.stringify([{ name: 'id', data: [7, 8, 9] }]) },
     })
-    // The column that is called so now is another one.
+    // The column with this name is now another one.
     expect((await diff(fid, 'base_version=1&key=id')).json.errors[0].message).toBe(
       `version 1 of 'key' has no column "id", which is the key`,
     )
@@ -90,7 +91,7 @@ onBothStores('grids.diff', (test) => {
     })
   })
 
-  it('nobody reads through it what they may not read', async () => {
+  it('diff requires read access to both sides', async () => {
     const [own, secret] = [await upload('own', 'a\n1\n'), await upload('secret', 'a\n42\n')]
     await upload('own', 'a\n2\n')
     await ask('alice', 'PATCH', `/v2/files/${own}`, { json: { world_readable: true } })
@@ -104,7 +105,7 @@ onBothStores('grids.diff', (test) => {
     expect((await diff(own, 'base=nonsense')).status).toBe(400)
   })
 
-  it('a wrong key, column or version is an error that says which', async () => {
+  it('a wrong key, column or version is named in the error of diff', async () => {
     const fid = await upload('wrong', 'id,n\n1,a\n1,b\n')
     expect((await diff(fid)).json.errors[0]).toMatchObject({ code: 'not_found' })
     await upload('wrong', 'id,n\n1,a\n1,c\n')
@@ -118,7 +119,7 @@ onBothStores('grids.diff', (test) => {
     expect(await error('base_version=9')).toMatchObject({ code: 'not_found' })
   })
 
-  it('of many rows, it finds those that changed, moved, came and went', async () => {
+  it('diff finds changed, moved, added and removed rows among many', async () => {
     const rows = Array.from({ length: 60_000 }, (_, k) => `${k},name ${k % 97},${k / 8}`)
     const text = (list: string[]) => `id,name,x\n${list.join('\n')}\n`
     const fid = await upload('many', text(rows))

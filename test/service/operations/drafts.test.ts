@@ -1,3 +1,4 @@
+// Drafts of grids, and images of reviews.
 import { expect, it } from 'vitest'
 import { expireDrafts } from '../../../src/service/store/aggregates/retention.ts'
 import { verify } from '../../../src/service/store/upkeep/verify.ts'
@@ -22,7 +23,7 @@ onBothStores('drafts', (test) => {
   const csvOf = async (fid: string, version = '', user = 'alice') =>
     ask(user || undefined, 'GET', `/v2/grids/${fid}/content?format=csv${version && `&version=${version}`}`)
 
-  it('leaves the grid as it is, and is a version for those who may write it', async () => {
+  it('a draft leaves the grid unchanged, and is a version for users with write access', async () => {
     const { fid } = (await upload('sales', 'n,m\n1,x\n')).json.file
     await ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: true } })
     await ask('alice', 'POST', `/v2/files/${fid}/collaborators`, { json: { users: ['bob'], readonly: true } })
@@ -44,7 +45,7 @@ onBothStores('drafts', (test) => {
     for (const user of ['bob', '']) {
       const { status, text } = await csvOf(fid, 'pr-1', user)
       expect([status, text.includes('new'), text.includes('draft')]).toEqual([403, false, false])
-      // The same as of a draft that does not exist.
+      // Equal to the response for a missing draft.
       expect((await csvOf(fid, 'pr-2', user)).text).toBe(text)
     }
     expect((await ask('bob', 'GET', '/v2/drafts')).json.drafts).toEqual([])
@@ -52,7 +53,7 @@ onBothStores('drafts', (test) => {
     expect(diff.json).toMatchObject({ rows_added: 1, columns: [{ change: 'removed' }, { change: 'added' }] })
   })
 
-  it('shows plots with its data, to those who may write them', async () => {
+  it('a draft shows plots with its data to users with write access', async () => {
     const { fid, cols } = (await upload('plotted', 'x,y\n1,2\n')).json.file
     const figure = { data: [{ xsrc: `${fid}:${cols[0].uid}`, ysrc: `${fid}:${cols[1].uid}` }], layout: {} }
     const plot = (
@@ -73,7 +74,7 @@ onBothStores('drafts', (test) => {
     expect(page.text).toContain('Charts with this draft:')
   })
 
-  it('shows data of drafts, and of other times, only to those who may change the grid', async () => {
+  it('a plot shows drafts and earlier data only to users with write access to the grid', async () => {
     const { fid, cols } = (await upload('owned', 'x,y\n1,111\n')).json.file
     const figure = { data: [{ xsrc: `${fid}:${cols[0].uid}`, ysrc: `${fid}:${cols[1].uid}` }], layout: {} }
     const plot = (
@@ -107,7 +108,7 @@ onBothStores('drafts', (test) => {
       }
   })
 
-  it('is stored also if the key of the grid does not fit, which its report says', async () => {
+  it('a draft is stored even if it violates the key of the grid, which its report says', async () => {
     const { fid } = (await upload('keyed', 'id,n\n1,a\n2,b\n', { 'gridline-key': 'id' })).json.file
     for (const [csv, message] of [
       ['nr,n\n1,a\n', 'keyed.csv has no column "id", which is the key'],
@@ -124,13 +125,13 @@ onBothStores('drafts', (test) => {
     }
   })
 
-  it('leaves a grid alone that is in the folder of drafts and is none', async () => {
+  it('deleting drafts never deletes other grids in the folder of drafts', async () => {
     const real = await upload('mine', 'n\n42\n', { 'gridline-parent-path': 'Drafts/pr-2' })
     expect((await draft('mine', 'n\n0\n', 'pr-2')).status).toBe(409)
     expect((await csvOf(real.json.file.fid)).text).toBe('n\n42\n')
   })
 
-  it('of a new file goes on with each upload, and stays if its folder is moved elsewhere', async () => {
+  it('later uploads update a draft of a new file, which survives moving its folder', async () => {
     const first = (await draft('again', 'n\n1\n', 'pr-3')).json.file.fid
     const made = async () => (await ask('alice', 'GET', '/v2/drafts?name=pr-3')).json.drafts[0].made_at
     const before = await made()
@@ -144,7 +145,7 @@ onBothStores('drafts', (test) => {
     expect((await csvOf(first)).text).toBe('n\n2\n')
   })
 
-  it('of a new file is a private grid, which is deleted with the draft', async () => {
+  it('a draft of a new file is a private grid, which is deleted with the draft', async () => {
     const made = await draft('fresh', 'n\n1\n', 'pr-7', { 'gridline-parent-path': 'public/data' })
     const { fid } = made.json.file
     expect(made.json).toMatchObject({ action: 'drafted', file: { world_readable: false, draft: 'pr-7' } })
@@ -162,7 +163,7 @@ onBothStores('drafts', (test) => {
     expect((await ask('alice', 'DELETE', '/v2/drafts/pr-7')).status).toBe(404)
   })
 
-  it('expires after 14 days with all that only it has; a grid that was moved stays', async () => {
+  it('a draft expires after 14 days with its data; a moved grid stays', async () => {
     const { fid } = (await upload('expiring', 'n\n1\n')).json.file
     await draft('expiring', 'n\n2\n', 'old')
     const moved = (await draft('moved', 'n\n3\n', 'old')).json.file.fid
@@ -184,7 +185,7 @@ onBothStores('drafts', (test) => {
     expect((await verify(store)).damage).toEqual([])
   })
 
-  it('stays when the grid changes, is swept or has versions forgotten; verify knows it', async () => {
+  it('a draft survives changes, sweeps and forgotten versions of its grid, and verify accepts it', async () => {
     const { fid } = (await upload('busy', 'n\n1\n')).json.file
     await draft('busy', 'n\n10\n', 'a')
     await draft('busy', 'n\n20\n', 'b')
@@ -195,12 +196,12 @@ onBothStores('drafts', (test) => {
     expect((await csvOf(fid, 'a')).text).toBe('n\n10\n')
     expect((await csvOf(fid)).text).toBe('n\n2\n')
     expect((await verify(test().service.store)).damage).toEqual([])
-    // What is merged is stored already.
+    // The merged content is already stored.
     const merged = await upload('busy', 'n\n10\n')
     expect(merged.json.file.version).toBe(3)
   })
 
-  it('is stored also if it fails checks, and says so', async () => {
+  it('a draft is stored even if it fails checks, with a report', async () => {
     const { fid } = (await upload('ruled', 'n\n1\n')).json.file
     const checks = { columns: { n: { minimum: 0 } }, table: { change: { rows: '-10%..+10%' } } }
     await ask('alice', 'PUT', `/v2/grids/${fid}/checks`, { json: { checks } })
@@ -213,7 +214,7 @@ onBothStores('drafts', (test) => {
   it.each([
     ['versions.revert', 'revert', { version: 'pr-1' }],
     ['versions.keep', 'keep', { version: 'pr-1' }],
-  ])('cannot be made a version by %s', async (_, path, json) => {
+  ])('a draft cannot become a version by %s', async (_, path, json) => {
     const { fid } = (await upload('kept', 'n\n1\n')).json.file
     await draft('kept', 'n\n2\n')
     const answer = await ask('alice', 'POST', `/v2/grids/${fid}/${path}`, { json })
@@ -224,11 +225,11 @@ onBothStores('drafts', (test) => {
     ['1abc', {}],
     ['a/b', {}],
     ['ok', { 'gridline-on-conflict': 'append' }],
-  ])('a name or rule that makes no sense is refused: %s %j', async (name, headers) => {
+  ])('an invalid draft name or rule is refused: %s %j', async (name, headers) => {
     expect((await draft('odd', 'n\n1\n', name, headers)).status).toBe(400)
   })
 
-  it('of a trashed grid is a new one, and the grid comes back without it', async () => {
+  it('a draft of a trashed grid becomes a new grid; restoring the old one ignores it', async () => {
     const { fid } = (await upload('trashed', 'n\n1\n')).json.file
     await ask('alice', 'POST', `/v2/files/${fid}/trash`)
     const made = (await draft('trashed', 'n\n2\n', 'pr-t')).json
@@ -238,7 +239,7 @@ onBothStores('drafts', (test) => {
     expect((await csvOf(fid)).text).toBe('n\n1\n')
   })
 
-  it('the images of a review show the data of the review, and end with the draft or in the trash', async () => {
+  it('the images of a review show its data, and expire with the draft or the trashed chart', async () => {
     const { fid: grid } = (await upload('reviewed', 'n\n1\n')).json.file
     const { cols } = (await ask('alice', 'GET', `/v2/grids/${grid}`)).json
     const figure = { data: [{ type: 'bar', ysrc: `${grid}:${cols[0].uid}` }], layout: {} }
@@ -247,7 +248,7 @@ onBothStores('drafts', (test) => {
     const { charts } = (await ask('alice', 'GET', '/v2/drafts/pr-1/charts')).json
     const link = (name: 'before_url' | 'after_url') =>
       charts.find((one: { fid: string }) => one.fid === fid)[name].replace('http://gridline.test', '')
-    /** Whose files the link opens: an image of an unfinished file is refused only after that. */
+    /** Returns whether the link is accepted: an unfinished image is refused only after that check. */
     const status = async (path: string) => (await ask(undefined, 'GET', path)).status
     const opens = async (path: string) => (await status(`${path}&format=none`)) !== 404
     const [before, after] = [link('before_url'), link('after_url')]
@@ -258,7 +259,7 @@ onBothStores('drafts', (test) => {
     expect([await opens(before), await opens(after)]).toEqual([false, false])
     await ask('alice', 'POST', `/v2/plots/${fid}/restore`)
     expect([await opens(before), await opens(after)]).toEqual([true, true])
-    // The version of the review is removed for good: the link does not show another one.
+    // After the reviewed version is forgotten, the link shows no other version.
     await upload('reviewed', 'n\n3\n')
     expect(await opens(before)).toBe(true)
     await ask('alice', 'DELETE', `/v2/grids/${grid}/versions?version=1`)

@@ -1,3 +1,4 @@
+// Attachments and their references.
 import { expect, it } from 'vitest'
 import { onBothStores, type TestService } from '../../support/service.ts'
 
@@ -5,7 +6,7 @@ onBothStores('extras', (test) => {
   const ask: TestService['ask'] = (...given) => test().ask(...given)
   const status: TestService['status'] = (...given) => test().status(...given)
 
-  it('references to an extra can be dropped, and disappear with the extra', async () => {
+  it('references to an attachment can be dropped, and disappear with it', async () => {
     const grid = await test().grid('alice', 'with extra', { a: [1] })
     const make = async () =>
       (

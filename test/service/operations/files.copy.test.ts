@@ -1,3 +1,4 @@
+// Copies of files.
 import { expect, it } from 'vitest'
 import { onBothStores, scatter, type TestService } from '../../support/service.ts'
 

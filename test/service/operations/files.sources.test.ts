@@ -1,3 +1,4 @@
+// The sources graph.
 import { expect, it } from 'vitest'
 import { onBothStores, scatter, type TestService, URL_OF_TESTS } from '../../support/service.ts'
 
@@ -10,7 +11,7 @@ onBothStores('sources of files', (test) => {
     )
   }
 
-  it('lists parent, child, created plots and source grids, but no unreadable files', async () => {
+  it('sources lists parent, children, created plots and source grids, but no unreadable files', async () => {
     const { file, grid_fid } = await test().plot('alice', scatter([1]), { world_readable: true })
     const copy = (await ask('alice', 'POST', `/v2/files/${grid_fid}/copy`)).json.new_fid
     expect(await relationsOf('alice', `/v2/files/${grid_fid}/sources`)).toEqual([
@@ -24,7 +25,7 @@ onBothStores('sources of files', (test) => {
     expect(await relationsOf('bob', `/v2/plots/${file.fid}/sources`)).toEqual([])
   })
 
-  it('shows five files per relation, with pages linked by next and prev', async () => {
+  it('sources lists five files per relation, with pages linked by next and prev', async () => {
     const { fid } = await test().grid('alice', 'many copies', { a: [1] })
     const copies: string[] = []
     for (let k = 0; k < 12; k++)

@@ -1,3 +1,4 @@
+// Updates, lookup, paths and stars of files.
 import { describe, expect, it } from 'vitest'
 import { idlocal, onBothStores, type TestService } from '../../support/service.ts'
 
@@ -21,7 +22,7 @@ onBothStores('files', (test) => {
       expect([wrong.status, wrong.json.errors[0].field]).toEqual([400, 'world_readable'])
     })
 
-    it('accept metadata as an object or as text, and form-encoded bodies with True and False', async () => {
+    it('updates accept metadata as an object or as text, and form-encoded bodies with True and False', async () => {
       const { fid } = await test().grid('alice', 'forms', { a: [1] })
       for (const metadata of [{ k: 1 }, '{"k": 1}'])
         expect((await ask('alice', 'PUT', `/v2/grids/${fid}`, { json: { metadata } })).json.metadata).toEqual(
@@ -34,7 +35,7 @@ onBothStores('files', (test) => {
       expect(json).toMatchObject({ world_readable: true, share_key_enabled: true, filename: 'formed' })
     })
 
-    it('refuse moving a folder into itself, and names that are invalid in a path', async () => {
+    it('updates refuse moving a folder into itself, and names that are invalid in a path', async () => {
       const deep = await folder('self/below')
       const self = (await ask('alice', 'GET', '/v2/folders/lookup?path=self')).json
       for (const parent of [idlocal(self.fid), idlocal(deep.fid)])
@@ -45,7 +46,7 @@ onBothStores('files', (test) => {
   })
 
   describe('lookup', () => {
-    it('finds files by path, parent and user; an empty path is 400, other filetypes are 404', async () => {
+    it('lookup finds files by path, parent and user; an empty path is 400, other filetypes are 404', async () => {
       const { fid } = await test().grid(
         'alice',
         'sought',
@@ -72,7 +73,7 @@ onBothStores('files', (test) => {
       expect((await test().ask('alice', 'GET', `/v2/folders/${fid}`)).status).toBe(404)
     })
 
-    it('with exists returns only whether the file exists, for all filetypes', async () => {
+    it('lookup with exists returns only whether the file exists, for all filetypes', async () => {
       await test().grid('alice', 'exists', { a: [1] })
       const lookup = (kind: string, path: string) => ask('alice', 'GET', `/v2/${kind}/lookup?${path}`)
       for (const kind of ['files', 'grids'])
@@ -82,7 +83,7 @@ onBothStores('files', (test) => {
   })
 
   describe('path and image', () => {
-    it('path begins with a slash, hides private folders from others, and is 400 for an extra', async () => {
+    it('path begins with a slash, hides private folders from others, and is 400 for an attachment', async () => {
       const dir = await folder('way/down')
       const grid = await test().grid(
         'alice',

@@ -1,3 +1,4 @@
+// Folders, and lists of files.
 import { describe, expect, it } from 'vitest'
 import { type Answer, onBothStores } from '../../support/service.ts'
 
@@ -6,7 +7,7 @@ onBothStores('folders', (test) => {
     test().ask(user, method, path, { json })
 
   describe('create', () => {
-    it('adds missing parents, answers 201 {file}; an existing one "already exists"', async () => {
+    it('creating a folder adds missing parents and answers 201 {file}; an existing one "already exists"', async () => {
       const { status, json } = await test().ask('alice', 'POST', '/v2/folders', {
         json: { path: '/one/two/three' },
       })
@@ -21,7 +22,7 @@ onBothStores('folders', (test) => {
       expect(below.json.file.parent).toBe(Number(one.fid.split(':')[1]))
     })
 
-    it('accepts form-encoded bodies', async () => {
+    it('creating a folder accepts form-encoded bodies', async () => {
       const { status, json } = await test().ask('alice', 'POST', '/v2/folders', {
         body: 'path=%2Fformed%2Fhere',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -47,7 +48,7 @@ onBothStores('folders', (test) => {
   })
 
   describe('lists', () => {
-    it('detail, home and all list children in pages', async () => {
+    it('folder detail, home and all list children in pages', async () => {
       await test().user('lister')
       await test().ask('lister', 'POST', '/v2/folders', { json: { path: 'many' } })
       const { fid } = (await test().ask('lister', 'GET', '/v2/folders/lookup?path=many')).json
@@ -87,7 +88,7 @@ onBothStores('folders', (test) => {
       expect((await test().ask(undefined, 'GET', '/v2/folders/home')).status).toBe(401)
     })
 
-    it('count includes all pages; next and previous work', async () => {
+    it('count of a list includes all pages; next and previous work', async () => {
       const folder = (await ask('alice', 'POST', '/v2/folders', { path: 'pages' })).json.file
       const parent = Number(folder.fid.split(':')[1])
       for (const name of ['e', 'a', 'd', 'b', 'c']) await test().grid('alice', name, { x: [] }, { parent })
@@ -114,7 +115,7 @@ onBothStores('folders', (test) => {
         expect([first.names, first.previous]).toEqual([one.names, null])
         expect((await follow(first.next)).names).toEqual(two.names)
       }
-      // What was before has gone: the way back leads to the beginning.
+      // The earlier page is gone: previous leads to the beginning.
       const two = await follow((await page(`/v2/folders/${folder.fid}?page_size=2`)).next)
       for (const name of ['a', 'b']) {
         const { fid } = (await ask('alice', 'GET', `/v2/files/lookup?path=pages/${name}`)).json
@@ -129,7 +130,7 @@ onBothStores('folders', (test) => {
   })
 
   describe('the home folder', () => {
-    it('has a path and cannot be changed', async () => {
+    it('the home folder has a path and cannot be changed', async () => {
       expect((await ask('alice', 'GET', '/v2/files/alice:-1/path')).json).toEqual({ path: '/' })
       for (const [method, path] of [
         ['PATCH', ''],

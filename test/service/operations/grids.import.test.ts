@@ -1,3 +1,4 @@
+// URL import, and addresses that it refuses.
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -53,7 +54,7 @@ describe('URL import', () => {
     await running.user('alice')
     return running
   }
-  /** Allows only addresses of this machine, in place of the public internet. */
+  /** Allows local addresses in place of the public internet. */
   const here = (): UrlImport => new UrlImport((address) => address === '127.0.0.1')
   const make = (service: TestService, source_url: string, more: object = {}, headers = {}) =>
     service.ask('alice', 'POST', '/v2/grids', { json: { source_url, ...more }, headers })
@@ -75,13 +76,13 @@ describe('URL import', () => {
     folder.remove()
   })
 
-  it('is disabled unless the operator enables it', async () => {
+  it('URL import is disabled unless the operator enables it', async () => {
     const { status, json } = await make(await started(false), `${base}/x.csv`)
     expect([status, json.errors[0].hint]).toEqual([403, expect.stringContaining('--allow-url-import')])
     expect(asked).toEqual([])
   })
 
-  it('creates grids from CSV, XLSX and JSON, and records their source URL', async () => {
+  it('URL import creates grids from CSV, XLSX and JSON, and records their source URL', async () => {
     const service = await started(here())
     paths['/data/sales%202024.csv'] = (response) => response.end('a,b\n1,x\n')
     const book = await xlsx({ One: [['k'], [1]], Two: [['l'], [2]] })
@@ -96,7 +97,7 @@ describe('URL import', () => {
     expect((await make(service, `${base}/rows.json`, { filename: 'given' })).json.file.filename).toBe('given')
   })
 
-  it('follows redirects to allowed addresses only', async () => {
+  it('URL import follows redirects to allowed addresses only', async () => {
     const service = await started(here())
     paths['/to'] = (response) => response.writeHead(302, { location: '/found.csv' }).end()
     paths['/found.csv'] = (response) => response.end('a,b\n1,2\n')
@@ -118,7 +119,7 @@ describe('URL import', () => {
     expect((await make(service, `${base}/round`)).json.detail).toContain('redirects')
   })
 
-  it('refuses names and addresses of private networks before sending a request', async () => {
+  it('URL import refuses names and addresses of private networks before sending a request', async () => {
     const service = await started(true)
     const port = base.split(':')[2]
     asked = []
@@ -129,7 +130,7 @@ describe('URL import', () => {
     expect(asked).toEqual([])
   })
 
-  it('missing, too large or truncated files are 400 and create nothing', async () => {
+  it('URL import of missing, too large or truncated files is 400 and creates nothing', async () => {
     const service = await started(here(), { GRIDLINE_LIMIT_UPLOAD_BYTES: '1000' })
     paths['/large.csv'] = (response) => response.end(`a\n${'1\n'.repeat(1000)}`)
     paths['/endless.csv'] = (response) => {
@@ -155,14 +156,14 @@ describe('URL import', () => {
     expect(home.json.children.results).toEqual([])
   })
 
-  it('ends after import_seconds at the latest', async () => {
+  it('URL import ends after import_seconds at the latest', async () => {
     const service = await started(here(), { GRIDLINE_LIMIT_IMPORT_SECONDS: '1' })
     paths['/slow.csv'] = (response) => response.write('a,b\n1,2\n')
     const { status, json } = await make(service, `${base}/slow.csv`)
     expect([status, json.detail]).toEqual([400, expect.stringContaining('import_seconds')])
   })
 
-  it('applies once per Idempotency-Key', async () => {
+  it('URL import is applied once per Idempotency-Key', async () => {
     const service = await started(here())
     paths['/once.csv'] = (response) => response.end('a,b\n1,2\n')
     asked = []

@@ -1,3 +1,4 @@
+// Grids: creation, rows, columns, upload, retries, content.
 import { describe, expect, it } from 'vitest'
 import { onBothStores } from '../../support/service.ts'
 
@@ -6,7 +7,7 @@ onBothStores('grids', (test) => {
     (await test().ask(user, 'GET', `/v2/grids/${fid}/content`)).json.cols
 
   describe('create', () => {
-    it('answers 201 with file and warnings, cols in column order, private by default', async () => {
+    it('creating a grid answers 201 with file and warnings, cols in column order, private by default', async () => {
       const { status, json, headers } = await test().ask('alice', 'POST', '/v2/grids', {
         json: {
           data: { cols: { b: { data: [1, 2], order: 1 }, a: { data: ['x', null], order: 0 } } },
@@ -40,7 +41,7 @@ onBothStores('grids', (test) => {
       expect(json.file.embed_url).toBe(`http://gridline.test/~alice/${json.file.fid.split(':')[1]}.embed`)
     })
 
-    it('accepts data as a JSON-encoded string', async () => {
+    it('creating a grid accepts data as a JSON-encoded string', async () => {
       const { status, json } = await test().ask('alice', 'POST', '/v2/grids', {
         json: { data: JSON.stringify({ cols: { a: { data: [1], order: 0 } } }), filename: 'as string' },
       })
@@ -48,7 +49,7 @@ onBothStores('grids', (test) => {
       expect((await content(json.file.fid)).a.data).toEqual([1])
     })
 
-    it('creates forty grids of one owner concurrently', async () => {
+    it('one owner can create forty grids concurrently', async () => {
       const made = await Promise.all(
         Array.from({ length: 40 }, (_, k) =>
           test().ask('bob', 'POST', '/v2/grids', {
@@ -60,7 +61,7 @@ onBothStores('grids', (test) => {
       expect(new Set(made.map(({ json }) => json.file.fid)).size).toBe(40)
     })
 
-    it('numbers files of a user from 0 in one sequence', async () => {
+    it('files of a user are numbered from 0 in one sequence', async () => {
       await test().user('carol')
       const first = await test().grid('carol', 'one', { a: [1] })
       const folder = (await test().ask('carol', 'POST', '/v2/folders', { json: { path: 'f' } })).json.file
@@ -68,7 +69,7 @@ onBothStores('grids', (test) => {
       expect([first.fid, folder.fid, second.fid]).toEqual(['carol:0', 'carol:1', 'carol:2'])
     })
 
-    it('returns all metadata fields, the admin ones only to the owner', async () => {
+    it('creating a grid returns all metadata fields, the admin ones only to the owner', async () => {
       const { fid } = await test().grid('alice', 'all fields', { a: [1] }, { world_readable: true })
       const common = [
         'api_urls',
@@ -109,7 +110,7 @@ onBothStores('grids', (test) => {
       expect(own.creation_time).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
     })
 
-    it('preserves any JSON values, any column names, and numbers as written', async () => {
+    it('any JSON values, any column names, and numbers as written are preserved', async () => {
       const cols =
         '{"__proto__":{"data":[1.10,12345678901234567890,[[1,2],[3]],{"a":null},true,"\\u00e9\\ud83d\\ude00",null],"order":1},"constructor":{"data":[1E5],"order":0},"a.b":{"data":[ 1 , 2 ],"order":2}}'
       const { status, text, json } = await test().ask('alice', 'POST', '/v2/grids', {
@@ -125,7 +126,7 @@ onBothStores('grids', (test) => {
       expect(Object.keys(JSON.parse(answer).cols)).toEqual(['constructor', '__proto__', 'a.b'])
     })
 
-    it('answers a taken name with "already exists" and 409, or 400 for the R client', async () => {
+    it('a taken name is answered with "already exists" and 409, or 400 for the R client', async () => {
       await test().grid('alice', 'taken', { a: [1] })
       const again = { json: { data: { cols: {} }, filename: 'taken' } }
       const { status, json } = await test().ask('alice', 'POST', '/v2/grids', again)
@@ -142,7 +143,7 @@ onBothStores('grids', (test) => {
       ).toBe(400)
     })
 
-    it('creates missing folders of parent_path, and refuses a parent that is not a folder', async () => {
+    it('parent_path creates missing folders, and refuses a parent that is not a folder', async () => {
       const made = await test().grid('alice', 'deep', { a: [1] }, { parent_path: '/x/y' })
       expect((await test().ask('alice', 'GET', '/v2/grids/lookup?path=x/y/deep')).json.fid).toBe(made.fid)
       const bad = await test().ask('alice', 'POST', '/v2/grids', {
@@ -182,13 +183,13 @@ onBothStores('grids', (test) => {
       ['metadata that is no object', { data: { cols: {} }, metadata: '[1]' }, 'metadata: must be an object'],
     ]
     for (const [name, json, message] of wrong) {
-      it(`refuses ${name}`, async () => {
+      it(`creating a grid refuses ${name}`, async () => {
         const answer = await test().ask('alice', 'POST', '/v2/grids', { json })
         expect([answer.status, answer.json.detail]).toEqual([400, expect.stringContaining(message)])
       })
     }
 
-    it('refuses invalid JSON with the position of the error', async () => {
+    it('invalid JSON is refused with the position of the error', async () => {
       const answer = await test().ask('alice', 'POST', '/v2/grids', {
         body: '{"data": {',
         headers: { 'content-type': 'application/json' },
@@ -224,7 +225,7 @@ onBothStores('grids', (test) => {
   })
 
   describe('row', () => {
-    it('appends in order with 201; rows are readable at once', async () => {
+    it('rows are appended in order with 201, and readable at once', async () => {
       const { fid } = await test().grid('alice', 'rows', { a: [1], b: ['x'] })
       const { status, json } = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
         json: {
@@ -242,7 +243,7 @@ onBothStores('grids', (test) => {
       ])
     })
 
-    it('refuses all rows if one has the wrong length', async () => {
+    it('all rows are refused if one has the wrong length', async () => {
       const { fid } = await test().grid('alice', 'lengths', { a: [1], b: [2] })
       for (const rows of [[[1]], [[1, 2, 3]], [[1, 2], [1]], [1], 'x']) {
         expect((await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows } })).status).toBe(
@@ -252,7 +253,7 @@ onBothStores('grids', (test) => {
       expect((await content(fid)).a.data).toEqual([1])
     })
 
-    it('pads shorter columns with "" first, as clients expect', async () => {
+    it('an append first pads shorter columns with "", as clients expect', async () => {
       const { fid } = await test().grid('alice', 'ragged', { a: [1, 2, 3], b: ['x'] })
       expect(
         (await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[4, 'y']] } })).status,
@@ -260,7 +261,7 @@ onBothStores('grids', (test) => {
       expect((await content(fid)).b.data).toEqual(['x', '', '', 'y'])
     })
 
-    it('pads nothing for a caller who may only read the grid', async () => {
+    it('an append by a reader pads nothing', async () => {
       const { fid } = await test().grid('alice', 'ragged for readers', { a: [1, 2, 3], b: ['x'] })
       await test().ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: true } })
       const before = await content(fid)
@@ -275,7 +276,7 @@ onBothStores('grids', (test) => {
       expect(await content(fid)).toEqual(before)
     })
 
-    it('stays correct through folds, compared with an array', async () => {
+    it('rows stay correct through flushes, compared with an array', async () => {
       const { fid } = await test().grid('alice', 'folds', { n: [], s: [] })
       const model: [number, string][] = []
       for (let round = 0; round < 12; round++) {
@@ -311,7 +312,7 @@ onBothStores('grids', (test) => {
       }
     })
 
-    it('accepts CSV and NDJSON, matched by column name', async () => {
+    it('rows as CSV and NDJSON are matched by column name', async () => {
       const { fid } = await test().grid('alice', 'by name', { a: [1], b: ['x'] })
       const csv = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
         body: 'b,a\ny,2\n007,3\n',
@@ -339,7 +340,7 @@ onBothStores('grids', (test) => {
       expect(unknown.json.detail).toContain('"zz"')
     })
 
-    it('keeps text columns text; refuses text in number columns, or warns if allowed', async () => {
+    it('appends keep text columns text, and refuse text in number columns, or warn if allowed', async () => {
       const { fid } = await test().grid('alice', 'types kept', { zip: ['01'], n: [1] })
       await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
         body: 'zip,n\n12,2\n',
@@ -366,7 +367,7 @@ onBothStores('grids', (test) => {
       ])
     })
 
-    it('a line with an array of records is several rows; an array of objects as values is one', async () => {
+    it('an NDJSON line with an array of records is several rows; an array of objects as values is one', async () => {
       const { fid } = await test().grid('alice', 'records', { a: [1], b: [2] })
       const send = (body: string) =>
         test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
@@ -385,7 +386,7 @@ onBothStores('grids', (test) => {
   })
 
   describe('col', () => {
-    it('GET returns columns in query order, all without uid, and 400 for an unknown uid', async () => {
+    it('GET col returns columns in query order, all without uid, and 400 for an unknown uid', async () => {
       const { fid, cols } = await test().grid('alice', 'col get', { a: [1], b: ['x'] })
       const [a, b] = cols.map(({ uid }: { uid: string }) => uid)
       const two = await test().ask('alice', 'GET', `/v2/grids/${fid}/col?uid=${b}%2C${a}`)
@@ -397,7 +398,7 @@ onBothStores('grids', (test) => {
       expect((await test().ask('alice', 'GET', `/v2/grids/${fid}/col?uid=${a},ffffff`)).status).toBe(400)
     })
 
-    it('POST accepts a JSON-encoded string and refuses a raw array', async () => {
+    it('POST col accepts a JSON-encoded string and refuses a raw array', async () => {
       const { fid } = await test().grid('alice', 'col post', { a: [1, 2] })
       const { status, json } = await test().ask('alice', 'POST', `/v2/grids/${fid}/col`, {
         json: {
@@ -422,7 +423,7 @@ onBothStores('grids', (test) => {
       expect(Object.keys(await content(fid))).toEqual(['a', 'b', 'c'])
     })
 
-    it('PUT changes data, name and order; cols may be a string or an array; counts must match', async () => {
+    it('PUT col changes data, name and order; cols may be a string or an array; counts must match', async () => {
       const { fid, cols } = await test().grid('alice', 'col put', { a: [1], b: [2], c: [3] })
       const [a, b, c] = cols.map(({ uid }: { uid: string }) => uid)
       const put = (uid: string, value: unknown) =>
@@ -439,7 +440,7 @@ onBothStores('grids', (test) => {
       expect((await put(`${a},eeeeee`, JSON.stringify([{}, {}]))).status).toBe(400)
     })
 
-    it('DELETE answers 204 and renumbers the remaining columns', async () => {
+    it('DELETE col answers 204 and renumbers the remaining columns', async () => {
       const { fid, cols } = await test().grid('alice', 'col delete', { a: [1], b: [2], c: [3] })
       const { status, text } = await test().ask('alice', 'DELETE', `/v2/grids/${fid}/col?uid=${cols[1].uid}`)
       expect([status, text]).toEqual([204, ''])
@@ -450,7 +451,7 @@ onBothStores('grids', (test) => {
       )
     })
 
-    it('POST keeps rows that are still in the tail', async () => {
+    it('POST col keeps rows that are still in the tail', async () => {
       const { fid } = await test().grid('alice', 'col and tail', { a: [1] })
       await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[2], [3]] } })
       await test().ask('alice', 'POST', `/v2/grids/${fid}/col`, {
@@ -472,7 +473,7 @@ onBothStores('grids', (test) => {
         headers: { 'content-type': 'text/csv', ...headers },
       })
 
-    it('creates a private grid named after the file; accepts all header prefixes', async () => {
+    it('upload creates a private grid named after the file, and accepts all header prefixes', async () => {
       for (const prefix of ['Gridline', 'Service', 'Plotly']) {
         const { status, json } = await upload('a,b\n1,x\n', {
           'x-file-name': `${prefix}.csv`,
@@ -492,7 +493,7 @@ onBothStores('grids', (test) => {
       )
     })
 
-    it('renames on a conflict by default, and obeys On-Conflict', async () => {
+    it('upload renames on a conflict by default, and obeys On-Conflict', async () => {
       const rule = (name: string) => ({ 'x-file-name': 'rules.csv', 'gridline-on-conflict': name })
       const first = (await upload('a,b\n1,x\n', { 'x-file-name': 'rules.csv' })).json.file
       const second = (await upload('a,b\n1,x\n', { 'x-file-name': 'rules.csv' })).json
@@ -507,7 +508,7 @@ onBothStores('grids', (test) => {
       expect(replaced.cols.map(({ name }: { name: string }) => name)).toEqual(['c', 'a'])
     })
 
-    it('accepts multipart and raw bodies', async () => {
+    it('upload accepts multipart and raw bodies', async () => {
       const form = new FormData()
       form.append('file', new Blob(['a,b\n1,x\n']), 'formed.csv')
       const request = new Request('http://gridline.test/', { method: 'POST', body: form })
@@ -517,7 +518,7 @@ onBothStores('grids', (test) => {
       expect([status, json.file?.filename, json.file?.row_count]).toEqual([201, 'formed', 1])
     })
 
-    it('leaves nothing behind if the data is bad', async () => {
+    it('upload of bad data leaves nothing behind', async () => {
       const bad = await upload('a,b\n1,x\n2,3,4\n', { 'x-file-name': 'bad.csv' })
       expect([bad.status, bad.json.detail]).toEqual([
         400,
@@ -526,7 +527,7 @@ onBothStores('grids', (test) => {
       expect((await test().ask('alice', 'GET', '/v2/files/lookup?path=bad')).status).toBe(404)
     })
 
-    it('applies once per Idempotency-Key', async () => {
+    it('upload is applied once per Idempotency-Key', async () => {
       const headers = { 'x-file-name': 'once.csv', 'idempotency-key': 'upload-once' }
       const [one, two] = [await upload('a,b\n1,x\n', headers), await upload('a,b\n1,x\n', headers)]
       expect([two.status, two.json.file.fid]).toEqual([201, one.json.file.fid])
@@ -556,7 +557,7 @@ onBothStores('grids', (test) => {
   })
 
   describe('keys and retries', () => {
-    it('of concurrent different requests with one key, one is applied and the others are 422', async () => {
+    it('among concurrent different requests with one key, one is applied and the others are 422', async () => {
       const { fid } = await test().grid('alice', 'one key', { a: [] })
       const answers = await Promise.all(
         [1, 2, 3].map((n) =>
@@ -700,7 +701,7 @@ onBothStores('grids', (test) => {
   })
 
   describe('versions', () => {
-    it('ETag, If-None-Match and If-Match', async () => {
+    it('ETag, If-None-Match and If-Match follow the version of a grid', async () => {
       const { fid } = await test().grid('alice', 'versions', { a: [1] })
       const tag = (await test().ask('alice', 'GET', `/v2/grids/${fid}`)).headers.get('etag')!
       expect(
@@ -722,7 +723,7 @@ onBothStores('grids', (test) => {
   })
 
   describe('content', () => {
-    it('is available as CSV, TSV and NDJSON, also for some columns or the first rows', async () => {
+    it('content is available as CSV, TSV and NDJSON, also for some columns or the first rows', async () => {
       const { fid } = await test().grid('alice', 'formats', {
         a: [1.5, null, 3],
         'b,c': ['x "y"', '', 'p\nq'],

@@ -1,3 +1,4 @@
+// Uploads of workbooks, archives and JSON.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
@@ -101,7 +102,7 @@ onBothStores('upload of other formats', (test) => {
     expect([json.file.filetype, json.file.filename]).toEqual(['grid', 'single'])
   })
 
-  it('accepts JSON records, columns, rows, grids and lines; keeps numbers as written', async () => {
+  it('upload accepts JSON records, columns, rows, grids and lines, and keeps numbers as written', async () => {
     const cases: [string, string, Record<string, unknown[]>][] = [
       [
         'records.json',
@@ -128,14 +129,14 @@ onBothStores('upload of other formats', (test) => {
     expect(text).toContain('[12345678901234567890]')
   })
 
-  it('refuses JSON that is not a table, listing the accepted forms', async () => {
+  it('upload refuses JSON that is not a table, listing the accepted forms', async () => {
     for (const text of ['{"a": 1}', '"text"', '[1, {"a": 2}]', '[{"a": ', '[]', '{"a": [1], "b": 2}']) {
       const { status, json } = await upload(test(), 'wrong.json', text)
       expect([text, status, json.errors[0].code]).toEqual([text, 400, 'bad_data'])
     }
   })
 
-  it('accepts all four headers under every prefix', async () => {
+  it('upload accepts all four headers under every prefix', async () => {
     for (const prefix of ['Gridline', 'Service', 'Plotly']) {
       const { json } = await upload(test(), `${prefix}.csv`, 'a\n1\n', {
         [`${prefix}-World-Readable`]: 'true',
@@ -161,7 +162,7 @@ onBothStores('upload of other formats', (test) => {
       ])
     }
 
-    it('paths outside of the archive, in ZIP and TAR', async () => {
+    it('paths outside of the archive are refused, in ZIP and TAR', async () => {
       const harmless = await zip({ 'aa/evil.csv': 'a\n1\n' })
       const evil = Buffer.from(harmless.toString('latin1').replaceAll('aa/evil.csv', '../evil.csv'), 'latin1')
       await refused('evil.zip', evil, /relative path|leads out/)
@@ -169,11 +170,11 @@ onBothStores('upload of other formats', (test) => {
       await refused('evil.tar', await tar({ '/etc/cron.csv': 'a\n1\n' }), /leads out/)
     })
 
-    it('archive bombs (one file that grows a thousandfold), in ZIP, TAR.GZ, GZ and XLSX', async () => {
+    it('archive bombs (one file that grows a thousandfold) are refused, in ZIP, TAR.GZ, GZ and XLSX', async () => {
       for (const [name, bytes] of await bombs()) await refused(name, bytes, /grows more than/)
     })
 
-    it('XML entity expansion, encryption, overlapping entries, damage', async () => {
+    it('XML entity expansion, encryption, overlapping entries and damage are refused', async () => {
       const laughs = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><workbook>&b;</workbook>'
       await refused('laughs.xlsx', await zip({ 'xl/workbook.xml': laughs }), /damaged/)
       const locked = await zip({ 'a.csv': 'a\n1\n' })
@@ -198,7 +199,7 @@ onBothStores('upload of other formats', (test) => {
       'Gridline-On-Conflict': onConflict,
       ...more,
     })
-    /** Rows of the grids of a folder, by name. */
+    /** Returns the rows of the grids of a folder, by name. */
     const content = async (folder: string) => {
       const { json } = await test().ask('alice', 'GET', `/v2/folders/${folder}?page_size=100`)
       const grids = json.children.results as { filename: string; fid: string }[]
@@ -211,7 +212,7 @@ onBothStores('upload of other formats', (test) => {
       return rows
     }
 
-    it('go sheet by sheet, matched by name; grids keep their ids; others are made or stay', async () => {
+    it('replace and append go sheet by sheet, by name; grids keep their ids; others are created or kept', async () => {
       const first = await xlsx({ One: [['a'], [1]], Two: [['b'], ['x']], Old: [['c'], [9]] })
       const made = await upload(test(), 'sheets.xlsx', first, rule('replace'))
       expect([made.status, made.json.action]).toEqual([201, 'created'])
@@ -250,7 +251,7 @@ onBothStores('upload of other formats', (test) => {
       expect(await Promise.all([folder, ...grids].map(isPublic))).toEqual([true, true, true])
     })
 
-    it('change nothing if one table does not fit', async () => {
+    it('replace and append change nothing if one table does not fit', async () => {
       const first = await zip({ 'a.csv': 'x\n1\n', 'in/b.csv': 'y\n2\n' })
       const made = await upload(test(), 'fits.zip', first, rule('append'))
       const before = await content(made.json.file.fid)
@@ -263,7 +264,7 @@ onBothStores('upload of other formats', (test) => {
       expect(await content(made.json.file.fid)).toEqual(before)
     })
 
-    it('are applied once, however often they are retried with a key', async () => {
+    it('replace and append of several tables are applied once, however often retried with a key', async () => {
       const file = await zip({ 'a.csv': 'x\n1\n', 'b.csv': 'y\n2\n' })
       const made = await upload(test(), 'once.zip', file, rule('append'))
       const headers = rule('append', { 'Idempotency-Key': 'several-tables' })
@@ -276,7 +277,7 @@ onBothStores('upload of other formats', (test) => {
       expect((await content(made.json.file.fid)).a.csv).toBe('x\n1\n1\n')
     })
 
-    it('are refused if the name is that of a grid, or two tables have one name', async () => {
+    it('replace and append of several tables are refused if the name is a grid, or two tables share a name', async () => {
       await upload(test(), 'plain.csv', Buffer.from('a\n1\n'))
       const two = await zip({ 'a.csv': 'a\n1\n', 'b.csv': 'b\n1\n' })
       const grid = await upload(test(), 'plain.zip', two, rule('replace'))
@@ -301,7 +302,7 @@ onBothStores('upload of other formats', (test) => {
 })
 
 describe('URL import', () => {
-  it('accepts public addresses only', () => {
+  it('URL import accepts public addresses only', () => {
     for (const address of [
       '127.0.0.1',
       '10.1.2.3',
@@ -323,7 +324,7 @@ describe('URL import', () => {
       expect([address, isPublic(address)]).toEqual([address, true])
   })
 
-  it('refuses other schemes, private addresses in any notation, and names that resolve to them', async () => {
+  it('URL import refuses other schemes, private addresses in any notation, and names that resolve to them', async () => {
     const fetcher = new UrlImport()
     for (const [url, why] of [
       ['file:///etc/passwd', /http/],
@@ -340,7 +341,7 @@ describe('URL import', () => {
       await expect(fetcher.open(url, defaultLimits), url).rejects.toThrow(why)
   })
 
-  it('checks redirects in the same way, and reports what went wrong', async () => {
+  it('URL import checks redirects in the same way, and reports what went wrong', async () => {
     const server = createServer((request, response) => {
       if (request.url === '/data.csv') response.end('a,b\n1,2\n')
       else if (request.url === '/there') response.writeHead(302, { location: '/data.csv' }).end()

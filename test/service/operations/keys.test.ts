@@ -1,5 +1,6 @@
+// Upserts by primary key.
 import { describe, expect, it, vi } from 'vitest'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 import { onBothStores } from '../../support/service.ts'
 
 onBothStores('keys', (test) => {
@@ -47,7 +48,7 @@ onBothStores('keys', (test) => {
     })
   })
 
-  it('rows that one user sends count as one version for ten minutes, and versions keep what they had', async () => {
+  it('upserts by one user form one version for ten minutes, and earlier versions are unchanged', async () => {
     let now = Date.UTC(2026, 0, 1)
     vi.useFakeTimers({ toFake: ['Date'], now })
     try {
@@ -94,14 +95,14 @@ onBothStores('keys', (test) => {
     }
   })
 
-  it('a longer column is refused: its rows would have no key', async () => {
+  it('a column longer than the key column is refused', async () => {
     const { fid } = (await upload('longer', 'id,n\n1,1\n2,2\n', byId)).json.file
     const cols = JSON.stringify([{ name: 'm', data: [1, 2, 3] }])
     const { status, json } = await ask('alice', 'POST', `/v2/grids/${fid}/col`, { json: { cols } })
     expect([status, json.errors[0].code]).toEqual([400, 'bad_keys'])
   })
 
-  it('the grid remembers its key: appends of all kinds go by it', async () => {
+  it('the grid stores its key, and every kind of append uses it', async () => {
     const { fid } = (await upload('kinds', 'id,n\n1,a\n2,b\n', byId)).json.file
     expect((await append(fid, 'id,n\n2,c\n3,d\n')).json).toMatchObject({
       rows_added: 1,
@@ -125,7 +126,7 @@ onBothStores('keys', (test) => {
     expect(await csv(fid)).toBe('id,n\n1,x\n2,c\n3,e\n4,\n')
   })
 
-  it('a key that is null, not unique or missing is refused, and nothing changes', async () => {
+  it('a null, duplicate or missing key is refused, and nothing changes', async () => {
     const { fid } = (await upload('bad', 'id,n\n1,a\n2,b\n', byId)).json.file
     const error = async (body: string, headers = {}) => (await append(fid, body, headers)).json.errors[0]
     expect(await error('id,n\n5,x\n\n6,"two\nlines"\n5,y\n')).toMatchObject({
@@ -151,7 +152,7 @@ onBothStores('keys', (test) => {
     )
   })
 
-  it('a key goes with its columns: it follows renames, guards them, and can be removed', async () => {
+  it('a key follows renames of its columns, protects them, and can be removed', async () => {
     const made = (await upload('guard', 'id,n\n1,a\n2,b\n', byId)).json.file
     const { fid, cols } = made
     const put = (json: object) => ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${cols[0].uid}`, { json })
@@ -170,7 +171,7 @@ onBothStores('keys', (test) => {
     ).toContain('rows 1 and 3')
   })
 
-  it('a revert to rows that the key does not tell apart is refused', async () => {
+  it('a revert to rows with duplicate keys is refused', async () => {
     const { fid } = (await upload('back', 'id,n\n1,a\n1,b\n')).json.file
     await upload('back', 'id,n\n1,a\n2,b\n', { ...byId, 'gridline-on-conflict': 'replace' })
     const revert = await ask('alice', 'POST', `/v2/grids/${fid}/revert`, { json: { version: '1' } })
@@ -180,7 +181,7 @@ onBothStores('keys', (test) => {
     ])
   })
 
-  it('rows that a file lacks are removed if it says so, and not too many', async () => {
+  it('rows that the file lacks are removed on request, up to a share', async () => {
     const rows = Array.from({ length: 40 }, (_, k) => `${k},v${k}`)
     const { fid } = (await upload('gone', `id,n\n${rows.join('\n')}\n`, byId)).json.file
     const without = (count: number) => `id,n\n${rows.slice(count).join('\n')}\n`
@@ -198,7 +199,7 @@ onBothStores('keys', (test) => {
     expect(await csv(fid, '&version=1')).toBe(`id,n\n${rows.join('\n')}\n`)
   })
 
-  it('a repeated request is applied once', async () => {
+  it('a repeated upsert is applied once', async () => {
     const { fid } = (await upload('once', 'id,n\n1,a\n', byId)).json.file
     const key = { 'idempotency-key': 'k1' }
     const first = await append(fid, 'id,n\n1,b\n2,c\n', key)
@@ -208,7 +209,7 @@ onBothStores('keys', (test) => {
     expect(await csv(fid)).toBe('id,n\n1,z\n2,c\n')
   })
 
-  it('of several slices, only what changes is stored again, and all rows are right', async () => {
+  it('an upsert stores only changed slices again, and all rows are right', async () => {
     const model = new Map(Array.from({ length: 60_000 }, (_, k) => [k, [`name ${k % 97}`, String(k / 8)]]))
     const text = (keys: Iterable<number>) =>
       `id,name,x\n${[...keys].map((k) => `${k},${model.get(k)!.join(',')}`).join('\n')}\n`
@@ -233,7 +234,7 @@ onBothStores('keys', (test) => {
   }, 60_000)
 
   describe('random writes', () => {
-    it('leave what a map of rows by key has', async () => {
+    it('random upserts agree with a map by key', async () => {
       for (let seed = 1; seed <= runs(10, 64); seed++) {
         let state = seed
         const pick = (below: number) => {

@@ -1,3 +1,4 @@
+// The list of public plots.
 import { expect, it } from 'vitest'
 import { onBothStores, scatter, type TestService, URL_OF_TESTS } from '../../support/service.ts'
 
@@ -5,7 +6,7 @@ onBothStores('the list of plots', (test) => {
   const ask: TestService['ask'] = (...given) => test().ask(...given)
   const status: TestService['status'] = (...given) => test().status(...given)
 
-  it('contains public plots only, by views and quality; cursors stay valid while plots change', async () => {
+  it('the list of plots has public plots only, by views and quality; cursors stay valid while plots change', async () => {
     const made: string[] = []
     for (let k = 0; k < 7; k++)
       made.unshift((await test().plot('bob', scatter([k]), { world_readable: true })).file.fid)

@@ -1,3 +1,4 @@
+// Plots: creation, update, content.
 import { describe, expect, it } from 'vitest'
 import { costlyFigures } from '../../support/hostile.ts'
 import { onBothStores, scatter, type TestService } from '../../support/service.ts'
@@ -8,7 +9,7 @@ onBothStores('plots', (test) => {
   const plotOf = (user: string, figure: unknown) => ask(user, 'POST', '/v2/plots', { json: { figure } })
 
   describe('create', () => {
-    it('figure is required; raw arrays are 400 with the path of the first', async () => {
+    it('creating a plot requires a figure; raw arrays are 400 with the path of the first', async () => {
       const missing = await ask('alice', 'POST', '/v2/plots', { json: { filename: 'x' } })
       expect([missing.status, missing.json.errors[0].field]).toEqual([400, 'figure'])
       const raw = await ask('alice', 'POST', '/v2/plots', {
@@ -55,7 +56,7 @@ onBothStores('plots', (test) => {
       expect(json.detail).toContain('no column')
     })
 
-    it('several columns are rows of a matrix for z, and a list of columns elsewhere', async () => {
+    it('several columns in one reference are rows of a matrix for z, and a list of columns elsewhere', async () => {
       const { fid, cols } = await test().grid('alice', 'matrix', { a: [1, 2, 3], b: [4, 5, 6] })
       const src = `${fid}:${cols[0].uid},${cols[1].uid}*`
       const figure = {
@@ -91,7 +92,7 @@ onBothStores('plots', (test) => {
       ])
     })
 
-    it('accepts unusual figures: null layout, thousands of traces, hostile names', async () => {
+    it('unusual figures are accepted: null layout, thousands of traces, hostile names', async () => {
       const odd = await ask('alice', 'POST', '/v2/plots', {
         json: { figure: { data: [], layout: null }, world_readable: true },
       })
@@ -183,7 +184,7 @@ onBothStores('plots', (test) => {
   })
 
   describe('update', () => {
-    it('PUT and PATCH replace the figure and keep fid and link, also for collaborators', async () => {
+    it('PUT and PATCH of a plot replace the figure and keep fid and link, also for collaborators', async () => {
       const { file } = await test().plot('alice', scatter([1]))
       await ask('alice', 'POST', `/v2/plots/${file.fid}/collaborators`, { json: { users: ['bob'] } })
       for (const [user, method] of [

@@ -1,3 +1,4 @@
+// Quotas of users.
 import { afterEach, expect, it } from 'vitest'
 import { setUserQuota, userQuota } from '../../../src/service/index.ts'
 import { onBothStores, scatter } from '../../support/service.ts'
@@ -11,7 +12,7 @@ onBothStores('quotas', (test) => {
   const used = async () => (await userQuota(test().service.store, 'alice')).used
   const me = async (user: string) => (await test().ask(user, 'GET', '/v2/users/current')).json
 
-  it('users.current says what a user may store: null without a limit', async () => {
+  it('users.current returns the quota of a user, null without a limit', async () => {
     await test().grid('bob', 'of bob', { n: [1] })
     expect(await me('bob')).toMatchObject({
       quota: { files: null, rows: null, bytes: null },
@@ -21,7 +22,7 @@ onBothStores('quotas', (test) => {
     expect(await me('alice')).toMatchObject({ quota: { files: null, rows: 5, bytes: null } })
   })
 
-  it('a file more than the quota is 413, and nothing of it is stored', async () => {
+  it('a file above the quota is 413, and nothing of it is stored', async () => {
     const grid = await test().grid('alice', 'first', { n: [1, 2] })
     const before = await used()
     await limit({ files: before.files + 1 })
@@ -38,7 +39,7 @@ onBothStores('quotas', (test) => {
     ] as const)
       expect([path, await test().status('alice', 'POST', path, { json })]).toEqual([path, 413])
     expect((await used()).files).toBe(before.files + 1)
-    // Others are not limited.
+    // Other users are not limited.
     await test().grid('bob', 'more of bob', { n: [1] })
   })
 
@@ -56,7 +57,7 @@ onBothStores('quotas', (test) => {
     expect(await create()).toBe(413)
   })
 
-  it('metadata count as bytes, in their own size', async () => {
+  it('metadata count as bytes', async () => {
     const { fid } = await test().grid('alice', 'described', { n: [1] })
     const { bytes } = await used()
     await limit({ bytes: bytes + 1000 })
@@ -70,7 +71,7 @@ onBothStores('quotas', (test) => {
     expect((await used()).bytes).toBe(bytes)
   })
 
-  it('rows: appends and new columns of the same length count by the longest column', async () => {
+  it('the rows of a grid count by its longest column', async () => {
     const { fid } = await test().grid('alice', 'rows', { n: [1, 2, 3] })
     await limit({ rows: (await used()).rows + 2 })
     const append = (rows: unknown[][]) =>
@@ -84,7 +85,7 @@ onBothStores('quotas', (test) => {
     expect(Object.values(after.json.cols)).toMatchObject([{ data: [1, 2, 3, 4, 5] }])
   })
 
-  it('bytes are those before compression, also of earlier versions', async () => {
+  it('bytes count before compression, including earlier versions', async () => {
     const text = 'x'.repeat(50_000)
     const { fid } = await test().grid('alice', 'bytes', { n: [text] })
     await limit({ bytes: (await used()).bytes + 60_000 })
@@ -98,7 +99,7 @@ onBothStores('quotas', (test) => {
     expect((await test().ask('alice', 'GET', `/v2/grids/${fid}/content`)).text).toContain('yyy')
   })
 
-  it('a quota below what is used deletes nothing, and lets nothing be added', async () => {
+  it('a quota below the use deletes nothing, and refuses only additions', async () => {
     const { fid } = await test().grid('alice', 'kept', { n: [1, 2] })
     await limit({ files: 1, rows: 1, bytes: 1 })
     expect(await test().status('alice', 'GET', `/v2/grids/${fid}/content`)).toBe(200)

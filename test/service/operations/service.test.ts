@@ -1,9 +1,10 @@
+// Health, readiness and OpenAPI.
 import { expect, it } from 'vitest'
 import { operations } from '../../../src/contract/operations/index.ts'
 import { onBothStores } from '../../support/service.ts'
 
 onBothStores('operations of the service itself', (test) => {
-  it('serves healthz, readyz and an OpenAPI document with every operation', async () => {
+  it('the service has healthz, readyz and an OpenAPI document with every operation', async () => {
     expect((await test().ask(undefined, 'GET', '/healthz')).json).toEqual({ status: 'ok' })
     expect((await test().ask(undefined, 'GET', '/readyz')).json).toEqual({ status: 'ok' })
     const { json } = await test().ask(undefined, 'GET', '/v2/openapi.json')

@@ -1,9 +1,10 @@
+// Dry runs on the server agree with the writes.
 import { expect, it } from 'vitest'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 import { onBothStores } from '../../support/service.ts'
 
 onBothStores('a write that is tried', (test) => {
-  it('says what it does, or why it is refused, and changes nothing', async () => {
+  it('trying a write returns the result or error of the write, and changes nothing', async () => {
     const ask = (...given: Parameters<ReturnType<typeof test>['ask']>) => test().ask(...given)
     const { engine } = test().service.store
     let seed = 3
@@ -13,7 +14,7 @@ onBothStores('a write that is tried', (test) => {
     }
     const one = <T>(all: readonly T[]): T => all[below(all.length)]
     const rarely = (headers: Record<string, string>): Record<string, string> => (below(5) ? {} : headers)
-    /** All that a write changes, but for folds and bytes that nothing refers to. */
+    /** Returns everything that a write changes, except flushes and unreferenced blobs. */
     const state = () =>
       engine.read(async (db) => [
         await db.selectFrom('files').selectAll().orderBy('idlocal').execute(),

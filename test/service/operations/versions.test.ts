@@ -1,3 +1,4 @@
+// Versions of grids and plots.
 import { describe, expect, it } from 'vitest'
 import { onBothStores, scatter } from '../../support/service.ts'
 
@@ -23,7 +24,7 @@ onBothStores('versions', (test) => {
   }
 
   describe('of a grid', () => {
-    it('each change is one, the same content again is none, and appends of one user are one', async () => {
+    it('each change of a grid creates a version, equal content none, and appends of one user one', async () => {
       const first = await upload('steps', 'a,b\n1,x\n')
       const { fid } = first.json.file
       expect(first.json.file.version).toBe(1)
@@ -58,7 +59,7 @@ onBothStores('versions', (test) => {
       expect(meta.json).toMatchObject({ version: 2, row_count: 1, preview: '{"a":[2],"b":["y"]}' })
     })
 
-    it('the same content again is none, however it came there: after appends, with blanks and with escapes', async () => {
+    it('equal content creates no version, also after appends, with blanks and with escapes', async () => {
       const lines = Array.from({ length: 30 }, (_, k) => `${k},é${k}\n`).join('')
       const { fid, cols } = (await upload('again', `a,b\n${lines}`)).json.file
       await ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[30, 'y']] } })
@@ -80,7 +81,7 @@ onBothStores('versions', (test) => {
       expect((await upload('again', whole)).json).toMatchObject({ action: 'unchanged' })
     })
 
-    it('says why it was made, if that is told: such appends are versions of their own', async () => {
+    it('appends with a message create a separate version with that message', async () => {
       const says = (text: string) => ({ 'gridline-message': encodeURIComponent(text) })
       const { fid, cols } = (await upload('why', 'a\n1\n')).json.file
       const append = (n: number, headers = {}) =>
@@ -106,7 +107,7 @@ onBothStores('versions', (test) => {
       expect((await append(6, says('x'.repeat(501)))).status).toBe(400)
     })
 
-    it('one that is kept does not go on: rows that are appended then are in the next one', async () => {
+    it('rows appended after a version was kept are in the next version', async () => {
       const { fid } = (await upload('goes-on', 'a\n1\n')).json.file
       const append = (n: number) => ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[n]] } })
       await append(2)
@@ -115,7 +116,7 @@ onBothStores('versions', (test) => {
       expect(await csv(fid, 'final')).toBe('a\n1\n2\n')
     })
 
-    it('a revert has the ids and uids that there were, and is unchanged if there is nothing to do', async () => {
+    it('a revert restores ids and uids, and is unchanged if there is nothing to do', async () => {
       const { fid, cols } = (await upload('back', 'a,b\n1,x\n')).json.file
       await upload('back', 'a,c\n9,9\n8,8\n')
       const revert = (json: object) => ask('alice', 'POST', `/v2/grids/${fid}/revert`, { json })
@@ -132,7 +133,7 @@ onBothStores('versions', (test) => {
       expect(await csv(fid, '2')).toBe('a,c\n9,9\n8,8\n')
     })
 
-    it('one that is not there is named with those that are; the present one stays', async () => {
+    it('a missing version is reported with the existing ones; the current version is unchanged', async () => {
       const { fid } = (await upload('gone', 'a\n1\n')).json.file
       for (const k of [2, 3, 4]) await upload('gone', `a\n${k}\n`)
       expect((await ask('alice', 'DELETE', `/v2/grids/${fid}/versions?version=2`)).status).toBe(200)
@@ -146,7 +147,7 @@ onBothStores('versions', (test) => {
       ).toBe(400)
     })
 
-    it('earlier ones are for those who may write it, unless they are kept', async () => {
+    it('earlier versions require write access, unless they are kept', async () => {
       const { fid } = (await upload('secret', 'a\nremoved\n')).json.file
       await upload('secret', 'a\nstays\n')
       await ask('alice', 'PATCH', `/v2/grids/${fid}`, {
@@ -197,7 +198,7 @@ onBothStores('versions', (test) => {
       return status === 200 ? json.data[0].y : status
     }
 
-    it('has the data of its time, and a revert brings back both', async () => {
+    it('an old version of a plot shows old data; a revert restores both', async () => {
       const { file, grid_fid } = await test().plot('alice', scatter([1, 2]), { filename: 'line' })
       const { fid } = file
       const figure = { ...scatter([7, 8, 9]), layout: { title: { text: 'two' } } }
@@ -214,7 +215,7 @@ onBothStores('versions', (test) => {
       expect((await ask('alice', 'GET', `/v2/grids/${grid_fid}/versions`)).json.versions).toHaveLength(3)
     })
 
-    it('is kept with its data, also if the grid is deleted', async () => {
+    it('a kept version of a plot keeps its data, also if the grid is deleted', async () => {
       const { file, grid_fid } = await test().plot('alice', scatter([1, 2]), {
         filename: 'kept',
         world_readable: true,
@@ -227,7 +228,7 @@ onBothStores('versions', (test) => {
       await ask('alice', 'PUT', `/v2/grids/${grid_fid}/col?uid=${cols[0].uid}`, { json: { cols: data } })
       expect(await shown(fid, undefined)).toEqual([5, 6, 7])
       expect(await shown(fid, 'report', null)).toEqual([1, 2])
-      // Kept again, it is another version: what was kept stays.
+      // Keeping again creates another version; the kept one is unchanged.
       expect((await ask('alice', 'POST', `/v2/plots/${fid}/keep`, { json: {} })).json.version).toBe(2)
       await ask('alice', 'POST', `/v2/grids/${grid_fid}/trash`)
       await ask('alice', 'DELETE', `/v2/grids/${grid_fid}/permanent_delete`)
@@ -236,7 +237,7 @@ onBothStores('versions', (test) => {
       expect(await shown(fid, '2', null)).toEqual([5, 6, 7])
     })
 
-    it('a reader who names a time in the life of a kept version gets what was kept', async () => {
+    it('a reader who requests a time within the life of a kept version gets that version', async () => {
       const { fid: grid } = (await upload('secrets', 'n\nkept\n')).json.file
       const { cols } = (await ask('alice', 'GET', `/v2/grids/${grid}`)).json
       const figure = { data: [{ type: 'bar', xsrc: `${grid}:${cols[0].uid}` }], layout: {} }

@@ -1,9 +1,10 @@
+// The page of a grid: paging, sorting, filtering.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { startOfText } from '../../../src/service/grids/read/cut.ts'
 import { onSqliteFirst } from '../../support/service.ts'
 
-/** The rows of a page: their numbers, and the texts of their cells. */
+/** Parses the rows of a page: numbers and texts of cells. */
 function rowsOf(html: string): { number: number; cells: string[] }[] {
   return [...html.matchAll(/<tr><th scope="row">(\d+)<\/th>(.*?)<\/tr>/gs)].map(([, number, cells]) => ({
     number: Number(number),
@@ -11,7 +12,7 @@ function rowsOf(html: string): { number: number; cells: string[] }[] {
   }))
 }
 
-/** Order of values on pages: numbers, then booleans and the like by their JSON text, then texts by code point. */
+/** Sort order of pages: numbers, then other JSON values by text, then strings by code point. */
 function compare(a: unknown, b: unknown): number {
   const rank = (value: unknown): number => (typeof value === 'number' ? 0 : typeof value === 'string' ? 2 : 1)
   if (rank(a) !== rank(b)) return rank(a) - rank(b)
@@ -31,7 +32,7 @@ onSqliteFirst('the page of a grid', (test) => {
     return Object.fromEntries(Object.entries<{ uid: string }>(cols).map(([name, { uid }]) => [name, uid]))
   }
 
-  it('pages through all rows in their own order, with the type of each column', async () => {
+  it('the grid page pages through all rows in grid order, with the type of each column', async () => {
     const n = Array.from({ length: 250 }, (_, k) => k / 2)
     const { web_url } = await test().grid('alice', 'pages', { n, text: n.map(String), mixed: [1, 'a'] })
     const pages = ['', '?page=2', '?page=3', '?page=99'].map((query) => pageOf(web_url, query, 'alice'))
@@ -48,7 +49,7 @@ onSqliteFirst('the page of a grid', (test) => {
     expect(third).toContain('<span aria-disabled="true">Next</span>')
   })
 
-  it('pages through the columns of a wide grid', async () => {
+  it('the grid page pages through the columns of a wide grid', async () => {
     const wide = Object.fromEntries(Array.from({ length: 120 }, (_, k) => [`column ${k}`, [k]]))
     const { web_url } = await test().grid('alice', 'wide', wide)
     const shown: string[] = []
@@ -57,7 +58,7 @@ onSqliteFirst('the page of a grid', (test) => {
     expect(shown).toEqual(Object.keys(wide).map((_, k) => String(k)))
   })
 
-  it('sorts the whole grid by any column, in both directions, with rows without a value last', async () => {
+  it('the grid page sorts the whole grid by any column, in both directions, with missing values last', async () => {
     const value = fc.oneof(
       fc.constant(null),
       fc.integer({ min: -3, max: 3 }),
@@ -107,7 +108,7 @@ onSqliteFirst('the page of a grid', (test) => {
     )
   })
 
-  it('the order follows the data: rows that were appended or changed are sorted too', async () => {
+  it('the sorted grid page includes appended and changed rows', async () => {
     const { fid, web_url } = await test().grid('alice', 'follows', { n: [2, 3] })
     const { n: uid } = await uidsOf(fid)
     const sorted = async () =>
@@ -121,14 +122,14 @@ onSqliteFirst('the page of a grid', (test) => {
     expect(await sorted()).toEqual([5, 7, 9])
   })
 
-  it('a column with too much text, or one that is gone, is not sorted by; the page says so', async () => {
+  it('the grid page does not sort by a removed column or one with too much text, and says so', async () => {
     const { web_url } = await test().grid('alice', 'gone', { n: [2, 1] })
     const html = await pageOf(web_url, '?sort=c0ffee&page=x&columns=-1', 'alice')
     expect(html).toContain('the grid has no column &quot;c0ffee&quot;. Its columns are: n.')
     expect(rowsOf(html).map(({ number }) => number)).toEqual([1, 2])
   })
 
-  it('a where chooses the rows of all pages, stays in links and downloads, and a mistake is shown', async () => {
+  it('a condition on the grid page applies to all pages, links and downloads; a mistake is shown', async () => {
     const n = Array.from({ length: 300 }, (_, k) => k)
     const { web_url } = await test().grid('alice', 'chosen', { n, half: n.map((k) => k / 2) })
     const html = await pageOf(
@@ -146,7 +147,7 @@ onSqliteFirst('the page of a grid', (test) => {
     expect(rowsOf(wrong).length).toBe(100)
   })
 
-  it('links pass the share key on, and without it or access there is no page', async () => {
+  it('links of the grid page pass the share key on, and without it or access there is no page', async () => {
     const { fid, web_url } = await test().grid('alice', 'secret', {
       n: Array.from({ length: 101 }, (_, k) => k),
     })
@@ -163,7 +164,7 @@ onSqliteFirst('the page of a grid', (test) => {
 })
 
 describe('the beginning of a text', () => {
-  it('is what JSON.parse gives for the whole, cut at a character', () => {
+  it('the beginning of a text equals the parsed text, cut at a character', () => {
     const part = fc.constantFrom('a', 'é', '€', '😀', '\\', '"', '\n', '\u0001', '\ud800')
     fc.assert(
       fc.property(fc.array(part), fc.integer({ min: 8, max: 60 }), fc.boolean(), (parts, most, escaped) => {
@@ -179,7 +180,7 @@ describe('the beginning of a text', () => {
         const whole = JSON.parse(buf.toString()) as string
         expect(whole.startsWith(start.replace(/[\ud800-\udbff]$/, ''))).toBe(true)
         if (buf.length <= most) expect(start).toBe(whole)
-        // Three bytes of a character and five of an escape can be left out; a quote is added.
+        // Up to three bytes of a character and five of an escape are cut; a quote is added.
         else expect(Buffer.byteLength(encode(start))).toBeGreaterThanOrEqual(most - 7)
       }),
     )

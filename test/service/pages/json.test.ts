@@ -1,3 +1,4 @@
+// JSON responses as HTML pages.
 import { expect, it } from 'vitest'
 import { onSqliteFirst } from '../../support/service.ts'
 

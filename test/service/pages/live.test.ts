@@ -1,3 +1,4 @@
+// Open charts that follow their data.
 import { expect, it, vi } from 'vitest'
 import { onSqliteFirst, scatter, URL_OF_TESTS } from '../../support/service.ts'
 
@@ -11,18 +12,18 @@ onSqliteFirst('live charts', (test) => {
       test().ask('alice', 'POST', `/v2/grids/${grid.fid}/row`, { json: { rows: [[value]] } })
     return { path, append, fid: file.fid as string, grid: grid.fid as string }
   }
-  /** The token in the embedded chart as `user` gets it. */
+  /** Returns the token in the embedded chart of `user`. */
   const tokenOf = async (user: string | undefined, path: string): Promise<string> => {
     const { text } = await test().ask(user, 'GET', `${path}.embed`)
     return /data-watch="([\w-]+)"/.exec(text)![1]
   }
   const stateOf = async (path: string): Promise<string> =>
     (await test().ask(undefined, 'GET', path)).json.state
-  /** Waits until the state that is shared for a second has been read again. */
+  /** Waits until the fingerprint, which is cached for a second, has been read again. */
   const changed = (path: string, before: string) =>
     vi.waitUntil(async () => (await stateOf(path)) !== before, { timeout: 5000, interval: 50 })
 
-  it('the state changes with the data, and the figure has the new data', async () => {
+  it('the fingerprint of a plot changes with its data, and the figure has the new data', async () => {
     const { path, append } = await live()
     const watch = `watch=${await tokenOf('alice', path)}`
     const before = await stateOf(`${path}.state?${watch}`)
@@ -33,7 +34,7 @@ onSqliteFirst('live charts', (test) => {
     expect(headers.get('access-control-allow-origin')).toBe('*')
   })
 
-  it('a stream tells each change, and ends when the reader loses access', async () => {
+  it('the event stream sends each change, and ends when the reader loses access', async () => {
     const { path, append, fid } = await live({ world_readable: true })
     const response = await test().service.fetch(new Request(`${URL_OF_TESTS}${path}.events`))
     expect(response.headers.get('content-type')).toBe('text/event-stream')
@@ -75,7 +76,7 @@ onSqliteFirst('live charts', (test) => {
     expect(await status(withKey)).toBe(401)
   })
 
-  it('one reader has at most half of the streams', async () => {
+  it('one reader can open at most half of the streams', async () => {
     const { path } = await live({ world_readable: true })
     const open = (address: string) =>
       test().service.handle({
@@ -97,7 +98,7 @@ onSqliteFirst('live charts', (test) => {
     await (again.body as AsyncIterable<unknown>)[Symbol.asyncIterator]().return?.()
   })
 
-  it('a token opens one plot, as long as its reader may see it', async () => {
+  it('a live token gives access to one plot while its reader has access', async () => {
     const one = await live()
     const other = await live()
     await test().ask('alice', 'POST', `/v2/files/${one.fid}/collaborators`, {

@@ -1,3 +1,4 @@
+// The page that saves charts of other sites.
 import { expect, it } from 'vitest'
 import { onSqliteFirst } from '../../support/service.ts'
 
@@ -13,7 +14,7 @@ onSqliteFirst('charts from the share button', (test) => {
   const figureIn = (html: string): string =>
     /<script type="application\/json" id="figure">([\s\S]*?)<\/script>/.exec(html)![1]
 
-  it('a form of any site gets a page with its chart; nothing is stored', async () => {
+  it('a form from any site gets a page with its chart, and nothing is stored', async () => {
     const count = async () => (await test().ask('alice', 'GET', '/v2/folders/all')).json.children.count
     const before = await count()
     const figure = { data: [{ y: [1], name: '</script><b>ü €+& =%25' }], layout: {} }
@@ -31,7 +32,7 @@ onSqliteFirst('charts from the share button', (test) => {
     expect(await count()).toBe(before)
   })
 
-  it('the chart of a form arrives whole, however it is cut into pieces', async () => {
+  it('the chart of a form arrives complete in chunks of any size', async () => {
     const figure = JSON.stringify({ data: [{ y: Array.from({ length: 3000 }, (_, k) => `é<${k}`) }] })
     const bytes = Buffer.from(form(figure).body)
     for (const size of [1, 7, 1000]) {
@@ -46,7 +47,7 @@ onSqliteFirst('charts from the share button', (test) => {
     }
   })
 
-  it('other bodies are refused; a form without a chart gets a page without one', async () => {
+  it('other bodies are refused; a form without a chart gets a page without a chart', async () => {
     expect(await test().status(undefined, 'POST', '/external', { json: {} })).toBe(415)
     const { status, text } = await test().ask(undefined, 'POST', '/external', {
       ...form(''),

@@ -1,3 +1,4 @@
+// Pages of files.
 import { expect, it } from 'vitest'
 import { onSqliteFirst } from '../../support/service.ts'
 
@@ -22,7 +23,7 @@ onSqliteFirst('pages of files', (test) => {
     expect(headers.get('content-security-policy')).toContain("default-src 'none'")
   })
 
-  it('pages of private and missing files are 404 alike; browsers are not asked for Basic credentials', async () => {
+  it('pages of private and missing files are equal 404s, without a prompt for Basic credentials', async () => {
     const { web_url } = await test().grid('alice', 'not paged', { a: [1] })
     const path = new URL(web_url).pathname
     const [hidden, absent] = [

@@ -1,4 +1,4 @@
-// Every address of contract/web/index.ts: its security headers, who may have it, and other methods.
+// Every URL of contract/web/index.ts: security headers, access, methods.
 import { beforeAll, expect, it } from 'vitest'
 import { type WebRoute, type WebRouteName, webRoutes } from '../../../src/contract/web/index.ts'
 import { assetPath } from '../../../src/service/pages/assets.ts'
@@ -6,7 +6,7 @@ import { onSqliteFirst } from '../../support/service.ts'
 
 const routes = Object.entries(webRoutes) as [WebRouteName, WebRoute][]
 
-/** Those that need Chromium, another server, or never end are tried in tests of their own. */
+/** URLs that need Chromium, another server, or never end are tested elsewhere. */
 const ELSEWHERE: ReadonlySet<WebRouteName> = new Set(['image', 'events'])
 
 onSqliteFirst('addresses outside of the API', (test) => {
@@ -37,7 +37,7 @@ onSqliteFirst('addresses outside of the API', (test) => {
     })
 
   it.each(routes.filter(([name]) => !ELSEWHERE.has(name)))(
-    '%s has the headers of its kind',
+    'page %s has the security headers of its kind',
     async (_, route) => {
       const { status, headers } = await ask('alice', route, open)
       expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -63,21 +63,21 @@ onSqliteFirst('addresses outside of the API', (test) => {
   )
 
   it.each(routes.filter(([, { access }]) => access === 'reader'))(
-    '%s is 404 for those who may not read the file',
+    'page %s is 404 without read access',
     async (_, route) => {
       for (const user of [undefined, 'bob']) expect((await ask(user, route, hidden)).status).toBe(404)
     },
   )
 
   it.each(routes.filter(([, { access }]) => access === 'caller'))(
-    '%s requires an account',
+    'page %s requires an account',
     async (_, route) => {
       expect((await ask(undefined, route, open)).status).toBe(401)
     },
   )
 
   it.each(routes.filter(([, { method }]) => method === 'POST'))(
-    '%s refuses other methods',
+    'page %s refuses other methods',
     async (_, { path }) => {
       const { status, headers } = await test().ask(undefined, 'DELETE', path)
       expect([status, headers.get('allow')]).toEqual([405, expect.stringMatching(/POST/)])
@@ -85,7 +85,7 @@ onSqliteFirst('addresses outside of the API', (test) => {
   )
 
   it.each(routes.filter(([name, { method }]) => method === 'POST' && name !== 'external'))(
-    '%s refuses pages of other sites',
+    'page %s refuses requests from other sites',
     async (_, { path }) => {
       const headers = { 'sec-fetch-site': 'cross-site', 'content-type': 'application/x-www-form-urlencoded' }
       expect(await test().status('alice', 'POST', path, { headers, body: 'a=b' })).toBe(403)

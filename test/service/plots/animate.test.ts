@@ -1,4 +1,4 @@
-// --animate, trends, trees and numbers: what the service evaluates before a chart is drawn.
+// Transforms of animations, trends, trees and indicators.
 import { expect, it } from 'vitest'
 import { transformed } from '../../../src/service/plots/transforms/index.ts'
 
@@ -6,7 +6,7 @@ import { transformed } from '../../../src/service/plots/transforms/index.ts'
 const drawn = async (trace: object, layout: object = {}): Promise<any> =>
   transformed({ data: [trace], layout })
 
-it('each value of --animate is a frame, with the same series in each, and axes that hold all of them', async () => {
+it('each value of --animate is a frame with the same series and fixed axes', async () => {
   const figure = await drawn({
     type: 'bar',
     x: ['a', 'b', 'a', 'b', 'a'],
@@ -36,7 +36,7 @@ it('more than 200 frames are refused', async () => {
   await expect(drawn(trace)).rejects.toThrow('more than 200 frames')
 })
 
-it('a straight trend is that of least squares, over dates and labels too; gaps count for nothing', async () => {
+it('a linear trend is a least-squares fit, also over dates and labels; gaps are ignored', async () => {
   const line = async (x: unknown[], y: unknown[]) =>
     (await drawn({ name: 'n', x, y, transforms: [{ type: 'trend', method: 'linear' }] })).data[1]
   expect((await line([3, 1, 2], [6, 2, 4])).y).toEqual([2, 4, 6])
@@ -48,7 +48,7 @@ it('a straight trend is that of least squares, over dates and labels too; gaps c
   expect((await line([1, 1], [2, 4])).y).toEqual([3, 3])
 })
 
-it('a mean of n points is that of each point and those before it', async () => {
+it('a moving mean covers each point and the points before it', async () => {
   const { data } = await drawn({
     name: 'n',
     x: [1, 2, 3, 4],
@@ -58,7 +58,7 @@ it('a mean of n points is that of each point and those before it', async () => {
   expect([data[1].y, data[1].name]).toEqual([[null, null, 3, 4], 'n (mean of 3)'])
 })
 
-it('parts of a tree are as large as their parts, and a circle ends', async () => {
+it('a tree part is as large as its children, and cycles end', async () => {
   const tree = async (labels: unknown[], parents: unknown[], values?: unknown[]) =>
     (await drawn({ type: 'treemap', labels, parents, values, transforms: [{ type: 'tree' }] })).data[0]
   const made = await tree(
@@ -93,7 +93,7 @@ it('parts of a tree are as large as their parts, and a circle ends', async () =>
   ).toBe(7)
 })
 
-it('the number of an indicator is that of its column', async () => {
+it('an indicator shows the number of its column', async () => {
   const number = async (func: string, customdata: unknown[]) =>
     (
       await drawn({
@@ -110,7 +110,7 @@ it('the number of an indicator is that of its column', async () => {
   expect((await number('max', [null])).value).toBe(undefined)
 })
 
-it('the rows of a table are chosen by their columns', async () => {
+it('the rows of a table chart are selected by its columns', async () => {
   const cells = {
     values: [
       ['a', 'b'],

@@ -1,3 +1,4 @@
+// Real figures survive a round trip.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +12,7 @@ import { onBothStores } from '../../support/service.ts'
 const folder = process.env.GRIDLINE_FIGURES ?? fileURLToPath(new URL('../../data/figures', import.meta.url))
 const files = readdirSync(folder).filter((name) => name.endsWith('.json'))
 
-/** Members that the service adds to the given figure. */
+/** Members that the service adds to a figure. */
 function withoutSources(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSources)
   if (typeof value !== 'object' || value === null) return value

@@ -1,4 +1,4 @@
-// A trace whose column is gone draws nothing, says so, and comes back with the column.
+// Plots whose columns were removed.
 import { expect, it } from 'vitest'
 import { onBothStores } from '../../support/service.ts'
 
@@ -15,7 +15,7 @@ onBothStores('columns that a chart no longer finds', (test) => {
       },
     })
 
-  /** A grid of this name with a bar chart of qty and a line of price. */
+  /** Creates a grid with a bar chart of qty and a line of price. */
   async function chart(name: string) {
     const { json } = await upload(name, 'name,price,qty\na,1,10\nb,2,20\n')
     const { fid, cols } = json.file
@@ -36,7 +36,7 @@ onBothStores('columns that a chart no longer finds', (test) => {
     return { fid, plot, page, uid, drawn }
   }
 
-  it('draw nothing and are named, on every way to the chart, until they come back', async () => {
+  it('removed columns draw nothing and are reported wherever the chart is shown, until they are added again', async () => {
     const { fid, plot, page, uid, drawn } = await chart('stock')
     expect((await drawn()).data[0].y).toEqual([10, 20])
     const { json, status } = await upload('stock', 'name,price\na,1\nb,3\n')
@@ -45,7 +45,7 @@ onBothStores('columns that a chart no longer finds', (test) => {
       `plot stock chart (${plot}) shows a column that no longer exists: qty; its trace is empty until it comes back`,
     )
     const figure = await drawn()
-    // Also x is empty: otherwise plotly.js draws by it.
+    // x is empty too, since plotly.js would draw it alone.
     expect([figure.data[0].x, figure.data[0].y, figure.data[1].y]).toEqual([[], [], [1, 3]])
     expect(figure.layout.annotations.map(({ text }: { text: string }) => text)).toEqual([
       'own',
@@ -53,7 +53,7 @@ onBothStores('columns that a chart no longer finds', (test) => {
     ])
     expect((await ask(undefined, 'GET', page)).text).toContain('No data: the column qty no longer exists')
     expect((await ask(undefined, 'GET', `${page}.embed`)).text).toContain('No data: the column qty')
-    // The API returns references and the data that is there, as always.
+    // The API returns all references and the existing data.
     const content = await ask('alice', 'GET', `/v2/plots/${plot}/content?inline_data=true`)
     expect([content.json.data[0].y, content.json.data[0].x, content.json.layout.annotations.length]).toEqual([
       undefined,
@@ -71,7 +71,7 @@ onBothStores('columns that a chart no longer finds', (test) => {
     ).toEqual([])
   })
 
-  it('are also those that were removed one by one, and come back when they are added', async () => {
+  it('columns removed one by one are reported, and restored when they are added', async () => {
     const { fid, uid, drawn } = await chart('removed')
     expect((await ask('alice', 'DELETE', `/v2/grids/${fid}/col?uid=${uid('qty')}`)).status).toBe(204)
     expect((await drawn()).data[0].y).toEqual([])
@@ -82,7 +82,7 @@ onBothStores('columns that a chart no longer finds', (test) => {
     expect((await drawn()).data[0].y).toEqual([5, 6])
   })
 
-  it('of a grid that is gone leave the chart empty, without its names', async () => {
+  it('columns of a deleted grid leave the chart empty, without their names', async () => {
     const { fid, page, drawn } = await chart('deleted')
     await ask('alice', 'POST', `/v2/files/${fid}/trash`)
     await ask('alice', 'DELETE', `/v2/files/${fid}/permanent_delete`)
@@ -94,7 +94,7 @@ onBothStores('columns that a chart no longer finds', (test) => {
     expect((await ask(undefined, 'GET', page)).text).not.toMatch(/qty|deleted\.csv/)
   })
 
-  it('a note is added to figures without layout, and with markup in names', async () => {
+  it('the note about removed columns works without layout, and with markup in names', async () => {
     const { json } = await upload('markup', 'v,"<b>x&y"\n1,2\n')
     const [, column] = json.file.cols
     const figure = { data: [{ type: 'bar', ysrc: `${json.file.fid}:${column.uid}` }] }
@@ -106,7 +106,7 @@ onBothStores('columns that a chart no longer finds', (test) => {
     expect(layout.annotations[0].text).toBe('No data: the column &lt;b&gt;x&amp;y no longer exists')
   })
 
-  it('grids without plots remember nothing', async () => {
+  it('grids without plots do not record removed columns', async () => {
     const { json } = await upload('plain', 'a,b\n1,2\n')
     await upload('plain', 'a\n1\n')
     const idlocal = Number(json.file.fid.split(':')[1])

@@ -1,4 +1,4 @@
-// The transforms that plotly.js never had: see docs/api.md#own-transforms.
+// Transforms of Gridline: see docs/api.md#own-transforms.
 import { describe, expect, it } from 'vitest'
 import { transformed } from '../../../src/service/plots/transforms/index.ts'
 
@@ -16,7 +16,7 @@ describe('rows', () => {
     transforms: [{ type: 'rows', ...transform }, ...((rest as { transforms?: object[] }).transforms ?? [])],
   })
 
-  it('keeps the points of chosen rows, in order, with all that belongs to them', async () => {
+  it('rows keeps the points of selected rows, in order, with their attributes', async () => {
     const where = { where: "n > 1 and t <> 'x'", sort: '-n', names: ['n', 't'] }
     const [found] = await evaluated(
       trace({
@@ -30,7 +30,7 @@ describe('rows', () => {
     expect(found).toMatchObject({ x: ['c', 'a'], y: [3, 1], marker: { color: [30, 10] } })
   })
 
-  it('reads dates as dates, and one column as a list of its values', async () => {
+  it('rows reads dates as dates, and a single column as a list of its values', async () => {
     const found = await drawn(
       trace({
         where: "d >= '2024-02-01'",
@@ -42,7 +42,7 @@ describe('rows', () => {
     expect(found).toEqual([[['b', 'd']]])
   })
 
-  it('comes before groups, so that a group without rows is no trace', async () => {
+  it('rows is applied before groups, so a group without rows is not a trace', async () => {
     const groups = { type: 'groupby', groups: ['p', 'q', 'p', 'q'] }
     const found = await drawn(
       trace({ where: 'n < 3', names: ['n'], values: [1, 5, 2, 7] }, { transforms: [groups] }),
@@ -56,7 +56,7 @@ describe('rows', () => {
     [{ where: 'n >', names: ['n'], values: [1, 2, 3, 4] }, 'where: expected a column'],
     [{ where: 'm > 1', names: ['n'], values: [1, 2, 3, 4] }, 'no column "m"'],
     [{ sort: 'n,n', names: ['n'], values: [1, 2, 3, 4] }, 'named twice'],
-  ])('an expression that cannot be read is an error of the figure', async (transform, message) => {
+  ])('an invalid expression is an error of the figure', async (transform, message) => {
     await expect(evaluated(trace(transform))).rejects.toMatchObject({
       code: 'bad_figure',
       message: expect.stringContaining(message),
@@ -71,13 +71,13 @@ describe('per', () => {
     ['month', '2024-05-01'],
     ['quarter', '2024-04-01'],
     ['year', '2024-01-01'],
-  ])('%s is the first day of the period, in UTC', async (unit, first) => {
+  ])('a period of %s starts on its first day, in UTC', async (unit, first) => {
     const x = ['2024-05-15', '2024-05-15 23:59', '2024-05-16T01:00:00+02:00', null, 'soon']
     const found = await drawn({ x, y: [1, 2, 3, 4, 5], transforms: [{ type: 'per', unit }] }, 'x')
     expect(found).toEqual([[[first, first, first, null, null]]])
   })
 
-  it('weeks begin with Monday, also before 1970', async () => {
+  it('weeks begin on Monday, also before 1970', async () => {
     const x = ['1969-12-28', '1969-12-29', '1970-01-04', '1970-01-05']
     const found = await drawn({ x, y: [1, 2, 3, 4], transforms: [{ type: 'per', unit: 'week' }] }, 'x')
     expect(found).toEqual([[['1969-12-22', '1969-12-29', '1969-12-29', '1970-01-05']]])
@@ -92,7 +92,7 @@ describe('top', () => {
     transforms: [{ type: 'groupby', groups, ...transform }, ...more],
   })
 
-  it('the largest groups are traces of their own, and the others are one, last', async () => {
+  it('the largest groups are separate traces, and the others are combined as the last one', async () => {
     expect(await drawn(trace({ top: 3, other: 'sum' }), 'name', 'x', 'y')).toEqual([
       ['a', [1, 2], [9, 9]],
       ['c', [1, 2], [5, 5]],
@@ -105,7 +105,7 @@ describe('top', () => {
     ])
   })
 
-  it('the largest groups are those of the largest numbers, whatever their sign, and the same in all traces', async () => {
+  it('groups are ranked by absolute value, alike in all traces', async () => {
     const named = (name: string, y: number[]) => ({
       name,
       x: [1, 1, 1],
@@ -118,7 +118,7 @@ describe('top', () => {
     expect(data.map(({ name }) => name)).toEqual(['b (p)', 'other (2) (p)', 'b (n)', 'other (2) (n)'])
   })
 
-  it('as many groups as there is room for stay as they are', async () => {
+  it('groups up to the limit are unchanged', async () => {
     expect((await evaluated(trace({ top: 4, other: 'sum' }))).map(({ name }) => name)).toEqual([
       'a',
       'b',
@@ -127,7 +127,7 @@ describe('top', () => {
     ])
   })
 
-  it('an aggregate is that of all rows of the others', async () => {
+  it('the aggregate of the combined groups covers all their rows', async () => {
     const mean = { type: 'aggregate', groups: 'x', aggregations: [{ target: 'y', func: 'avg' }] }
     expect(await drawn(trace({ top: 2 }, [mean]), 'name', 'y')).toEqual([
       ['a', [9, 9]],
@@ -135,7 +135,7 @@ describe('top', () => {
     ])
   })
 
-  it('of points, keeps the largest, and the sum of the others if it is asked for', async () => {
+  it('top keeps the largest points, and the sum of the others on request', async () => {
     const bars = (other: boolean) => ({
       type: 'bar',
       x: ['a', 'b', 'c', 'd', 'e'],
@@ -157,7 +157,7 @@ describe('top', () => {
   })
 })
 
-it('frames have all series, so few of both can be too many together', async () => {
+it('frames repeat all series, so their product is limited', async () => {
   const rows = Array.from({ length: 1000 }, (_, k) => k)
   const frames = (count: number, hovertemplate = '') =>
     evaluated({
@@ -180,7 +180,7 @@ it('frames have all series, so few of both can be too many together', async () =
   })
 })
 
-it('the sum of no values is none for charts of columns, and 0 for other figures', async () => {
+it('a sum of no values is missing in charts of columns, and 0 in other figures', async () => {
   const sums = (more: object) =>
     drawn(
       {
@@ -196,7 +196,7 @@ it('the sum of no values is none for charts of columns, and 0 for other figures'
   expect(await sums({})).toEqual([[[1, 0]]])
 })
 
-it('cells of a heatmap are one for each x and y', async () => {
+it('a heatmap has one cell per x and y', async () => {
   const found = await drawn(
     {
       type: 'heatmap',
@@ -225,7 +225,7 @@ describe('facet', () => {
     transforms: [{ type: 'groupby', groups: ['p', 'p', 'q', 'q'], facet: true }, ...more],
   })
 
-  it('each value is a chart of its own, with the same scales and its name above', async () => {
+  it('facet draws a small chart per value, with the same scales and its name above', async () => {
     const layout = { xaxis: { title: { text: 'x' }, type: 'linear' }, yaxis: { title: { text: 'y' } } }
     const figure = (await transformed({ data: [trace()], layout })) as { data: Trace[]; layout: Trace }
     expect(figure.data.map(({ xaxis, yaxis, y }) => [xaxis, yaxis, y])).toEqual([
@@ -241,7 +241,7 @@ describe('facet', () => {
     })
   })
 
-  it('marks and bands are in each of them, with their labels in the first', async () => {
+  it('marks and bands are in every small chart, with labels in the first', async () => {
     const shapes = [
       {
         name: 'gridline-band',
@@ -264,7 +264,7 @@ describe('facet', () => {
     ])
   })
 
-  it('series have the same color in each, and one entry of the legend', async () => {
+  it('series have the same color in every small chart, and one legend entry', async () => {
     const by = { type: 'groupby', groups: ['a', 'b', 'b', 'a'] }
     const found = await drawn(trace([by]), 'name', 'xaxis', 'showlegend', 'line')
     const [blue, orange] = [{ color: '#1f77b4' }, { color: '#ff7f0e' }]
@@ -276,7 +276,7 @@ describe('facet', () => {
     ])
   })
 
-  it('more than 36 are refused', async () => {
+  it('more than 36 small charts are refused', async () => {
     const groups = Array.from({ length: 37 }, (_, k) => k)
     const many = { x: groups, y: groups, transforms: [{ type: 'groupby', groups, facet: true }] }
     await expect(evaluated(many)).rejects.toMatchObject({ code: 'too_large' })
@@ -290,12 +290,12 @@ it.each([
   ['2024-01-01 12:00', '2024-01-01 12:00'],
   ['2024-01-01', '2024-01-01'],
   [null, null],
-])('zone: %s is %s in Oslo', async (value, local) => {
+])('the time %s is %s in Oslo', async (value, local) => {
   const found = await drawn({ x: [value], y: [1], transforms: [{ type: 'zone', zone: 'Europe/Oslo' }] }, 'x')
   expect(found).toEqual([[[local]]])
 })
 
-it('parts of a treemap that have the same name are told apart by their ids', async () => {
+it('treemap parts with the same name are distinguished by ids', async () => {
   const trace = {
     ...{ type: 'treemap', ids: [1, 2, 3, 4], labels: ['root', 'a', 'a', 'b'], parents: [null, 1, 2, 1] },
     ...{ values: [null, 1, 4, 5], transforms: [{ type: 'tree' }] },
@@ -315,7 +315,7 @@ describe('bars between two values', () => {
     return data[0]
   }
 
-  it('have the length from one to the other, also of dates; without both ends, or backwards in time, there is none', async () => {
+  it('a range bar spans two values or dates; without both ends, or backwards, there is none', async () => {
     const bar = { type: 'bar', x: ['a', 'b', 'c', 'd'] }
     expect(await of({ ...bar, base: [1, -3, null, 5], y: [4, 2, 7, null] }, { type: 'span' })).toMatchObject({
       y: [3, 5, null, null],
@@ -329,7 +329,7 @@ describe('bars between two values', () => {
     expect(await of(days, { type: 'span' })).toMatchObject({ y: [2 * 86_400_000, null, null, null] })
   })
 
-  it('on the other side of zero keep their values for the pointer', async () => {
+  it('mirrored bars keep their values on hover', async () => {
     const trace = { type: 'bar', x: ['a', 'b', 'c'], y: [3, null, -2] }
     expect(await of(trace, { type: 'negate' })).toMatchObject({
       y: [-3, null, null],
@@ -337,13 +337,13 @@ describe('bars between two values', () => {
     })
   })
 
-  it('shares of values count equal ones together, and leave missing ones out', async () => {
+  it('ecdf shares count equal values together, and omit missing ones', async () => {
     const trace = { type: 'scatter', x: [3, 1, null, 3, 2] }
     expect(await of(trace, { type: 'cumulate' })).toMatchObject({ x: [1, 2, 3, 3], y: [25, 50, 100, 100] })
   })
 })
 
-it('series that begin with a number are in its order, and the others last', async () => {
+it('series whose names begin with a number are sorted by it, others last', async () => {
   for (const [given, wanted] of [
     [
       ['10', '9', '100'],
@@ -381,7 +381,7 @@ describe('what values are counted in', () => {
     ((await transformed({ data: [{ ...trace, transforms: [transform] }], layout })) as { data: Trace[] })
       .data[0]
 
-  it('bins of a histogram are at round numbers, the same for all series', async () => {
+  it('histogram bins are at round numbers, the same for all series', async () => {
     const values = [0, 1, 2, 9, 10, 11, 55, 99]
     const groups = { type: 'groupby', groups: values.map((_, k) => (k < 4 ? 'a' : 'b')), top: 12 }
     const trace = { type: 'histogram', x: values, transforms: [groups, { type: 'bins' }] }
@@ -395,7 +395,7 @@ describe('what values are counted in', () => {
     })
   })
 
-  it('each value is in one bin, whatever the numbers are', async () => {
+  it('each value is in one bin, for any numbers', async () => {
     for (const values of [
       [1e15, 1e15 + 5],
       [1e-12, 3e-12, -2e-12],
@@ -422,7 +422,7 @@ describe('what values are counted in', () => {
     })
   })
 
-  it('a density is 1 in all, around its values', async () => {
+  it('a density integrates to 1 around its values', async () => {
     const { x, y } = (await of({ type: 'scatter', x: [1, 2, 2, 3, null] }, { type: 'density' })) as {
       x: number[]
       y: number[]
@@ -433,14 +433,14 @@ describe('what values are counted in', () => {
     expect(await of({ type: 'scatter', x: [null] }, { type: 'density' })).toMatchObject({ x: [], y: [] })
   })
 
-  it('days are cells of their week, in each year', async () => {
+  it('calendar days are cells of their week, per year', async () => {
     const days = { type: 'heatmap', x: ['2023-12-31', '2024-01-01', 'no day', '2024-01-08'], z: [1, 2, 3, 4] }
     expect(await of(days, { type: 'calendar' })).toMatchObject({
       ...{ x: [52, 0, 1], y: ['2023 Sunday', '2024 Monday', '2024 Monday'], z: [1, 2, 4] },
     })
   })
 
-  it('links are between numbered nodes, and those with the same ends are one', async () => {
+  it('sankey links connect numbered nodes, and equal links are combined', async () => {
     const link = { source: ['a', 'b', 'a', 'c'], target: ['b', 'c', 'b', 'c'], value: [1, 2, 3, -1] }
     expect(await of({ type: 'sankey', link }, { type: 'links' })).toMatchObject({
       node: { label: ['a', 'b', 'c'] },
@@ -448,7 +448,7 @@ describe('what values are counted in', () => {
     })
   })
 
-  it('directions are points of the compass, and values are counted in classes', async () => {
+  it('rose directions are compass points, and values are counted in classes', async () => {
     const transforms = [
       { type: 'sectors' },
       { type: 'groupby', groups: [1, 12, 3, 20], classes: 2, top: 12 },
@@ -464,7 +464,7 @@ describe('what values are counted in', () => {
     ])
   })
 
-  it('each point is in one hexagon, near its middle', async () => {
+  it('each point is in one hexagon, near its center', async () => {
     const [x, y] = [0, 1].map((n) => Array.from({ length: 500 }, (_, k) => Math.sin(k * (n + 1.7)) * 10))
     const found = (await of({ type: 'scatter', x, y }, { type: 'hexagons' })) as {
       marker: { color: number[] }
@@ -474,7 +474,7 @@ describe('what values are counted in', () => {
     expect(found.x.length).toBeGreaterThan(100)
   })
 
-  it('ranks are those of each place, equal values have one, and only the first groups are shown', async () => {
+  it('bump ranks are per place, equal values share one, and only the first groups are drawn', async () => {
     const groups = ['a', 'b', 'c', 'a', 'b', 'c']
     const trace = {
       ...{ type: 'scatter', x: [1, 1, 1, 2, 2, 2], y: [5, 9, 5, 7, 1, 2] },
@@ -515,7 +515,7 @@ describe('what values are counted in', () => {
 describe('transforms as plotly.js 2.35 evaluates them, with figures of its own', () => {
   const of = async (trace: Trace): Promise<unknown[]> => drawn(trace, 'x', 'y')
 
-  it('lists of a filter keep their order after an aggregate, and all of them say what they are', async () => {
+  it('lists of a filter keep their order after an aggregate, with their types', async () => {
     const transforms = [
       {
         type: 'aggregate',
@@ -547,7 +547,7 @@ describe('transforms as plotly.js 2.35 evaluates them, with figures of its own',
     ])
   })
 
-  it('a number in a text is a time on an axis of dates, and empty texts are labels', async () => {
+  it('a number in a text is a time on a date axis, and empty texts are labels', async () => {
     const dates = {
       x: [1, 2],
       y: ['2021-05-03', '2020-02-01'],
@@ -568,7 +568,7 @@ describe('transforms as plotly.js 2.35 evaluates them, with figures of its own',
   })
 })
 
-it('of a tree with thousands of parts, the smaller ones of each part are one', async () => {
+it('in a tree of thousands of parts, the smaller children are combined per part', async () => {
   const leaves = Array.from({ length: 10_000 }, (_, k) => k)
   const trace = {
     type: 'treemap',
@@ -590,7 +590,7 @@ it('of a tree with thousands of parts, the smaller ones of each part are one', a
   expect(labels.filter((label) => label.startsWith('other'))).toHaveLength(2)
 })
 
-it('several columns become points at their names, for the rows that are chosen, in their series', async () => {
+it('several columns become points at their names, for the selected rows, by series', async () => {
   const trace = {
     ...{
       type: 'scatter',

@@ -1,12 +1,12 @@
-// The points that are drawn of large lines and scatters: no peak and no gap is lost, and everything else is as stored.
+// Downsampling of large lines and scatters.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Extent, PointChoice } from '../../../src/service/plots/points/choice.ts'
 import { reducedFigure } from '../../../src/service/plots/points/figure.ts'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 import { onBothStores } from '../../support/service.ts'
 
-it('of each part of the axis, the first, last, least and greatest point is drawn, and a gap stays one', () => {
+it('downsampling keeps the first, last, lowest and highest point per axis interval, and gaps', () => {
   const y = fc.oneof(
     { weight: 9, arbitrary: fc.integer({ min: -50, max: 50 }) },
     { weight: 1, arbitrary: fc.constant(Number.NaN) },
@@ -61,7 +61,7 @@ const between = (values: number[], from: number, to: number) =>
   values.filter((x) => x >= from && x < to).length
 
 describe('the points of a figure with its data', () => {
-  it('are those of the part of the axis that the layout or the reader shows, also if x descends or goes back', () => {
+  it('points are chosen within the visible range, also if x descends', () => {
     const shown = { xaxis: { range: [1000, 1500] } }
     const down = numbers.toReversed()
     const back = numbers.map((k) => (k * 7919) % ROWS_OF_FIGURE)
@@ -74,7 +74,7 @@ describe('the points of a figure with its data', () => {
     ]).toEqual([500, 500, 500, true])
   })
 
-  it('are spread over a logarithmic axis', () => {
+  it('points are spread over a logarithmic axis', () => {
     const x = numbers.map((k) => 10 ** ((6 * k) / ROWS_OF_FIGURE))
     const found = reduced({ x }, { xaxis: { type: 'log' } }).x
     for (let decade = 0; decade < 6; decade++)
@@ -93,17 +93,17 @@ describe('the points of a figure with its data', () => {
     ['numbers written as text', { y: numbers.map(String) }],
     ['points that are selected by number', { selectedpoints: [7001] }],
     ['texts beside the points', { mode: 'lines+text' }],
-  ])('%s: all are drawn', (_, trace) => {
+  ])('all points of %s are drawn', (_, trace) => {
     expect(reduced(trace).y.length).toBe(ROWS_OF_FIGURE)
   })
 
-  it('of a category axis, and of a figure with frames, all are drawn', () => {
+  it('all points on a category axis, and of a figure with frames, are drawn', () => {
     expect(reduced({}, { xaxis: { type: 'category' } }).y.length).toBe(ROWS_OF_FIGURE)
     const figure = { data: [{ x: numbers, y: numbers }], frames: [{ data: [] }] }
     expect(reducedFigure(figure).figure.data[0].y.length).toBe(ROWS_OF_FIGURE)
   })
 
-  it('attributes without a value for each point stay as they are', () => {
+  it('attributes without a value per point are unchanged', () => {
     const marker = { colorbar: { tickvals: [0, 10_000, 20_000], ticktext: ['low', 'mid', 'high'] } }
     const found = reduced({ mode: 'markers', marker, meta: ['m'], text: numbers.map((k) => `t${k}`) })
     expect([found.marker, found.meta]).toEqual([marker, ['m']])
@@ -133,7 +133,7 @@ onBothStores('large charts', (test) => {
     return { fid, live }
   }
 
-  it('are drawn with few points, the peak and the gap, and say so; the data is whole', async () => {
+  it('a large plot is drawn with few points, including peak and gap, and says so; its data is complete', async () => {
     const { fid, live } = await plotOf()
     const { data, layout } = await live()
     const [{ x, y, text }] = data
@@ -148,13 +148,13 @@ onBothStores('large charts', (test) => {
     expect([whole.data[0].x.length, whole.layout]).toEqual([ROWS, {}])
   })
 
-  it('have all points of a part of the axis that is small enough', async () => {
+  it('a small enough axis range is drawn with all points', async () => {
     const { live } = await plotOf()
     const [{ x }] = (await live('?range=xaxis,1000.5,1500')).data
     expect(x.filter((k: number) => k > 1000 && k <= 1500).length).toBe(500)
   })
 
-  it('count their rows if they have no x', async () => {
+  it('traces without x use row numbers', async () => {
     const { live } = await plotOf({ type: 'scatter', mode: 'lines', xsrc: undefined })
     const [{ x, y, text }] = (await live()).data
     expect([x.length, y[x.indexOf(PEAK)]]).toEqual([y.length, 99])
@@ -173,7 +173,7 @@ onBothStores('large charts', (test) => {
     expect(between(x, 1000.5, 1500.5)).toBe(500)
   })
 
-  it('keep labels, stacked areas and few points as they are', async () => {
+  it('labels, stacked areas and small traces are not downsampled', async () => {
     const { live } = await plotOf({ type: 'scatter', stackgroup: 'one' })
     expect((await live()).data[0].x.length).toBe(ROWS)
   })

@@ -1,3 +1,4 @@
+// Text edits of figures agree with edits of parsed figures.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defaultLimits } from '../../../src/contract/limits.ts'
@@ -7,7 +8,7 @@ import { type Reference, scanFigure } from '../../../src/service/plots/scan.ts'
 
 type Json = Record<string, unknown>
 
-/** Traces with arrays, references, both or neither, in any order, on three levels. */
+/** Random traces with arrays, references, both or neither, on three levels. */
 const attributes = ['x', 'y', 'text', 'name', 'mode']
 const members = (names: string[]) =>
   fc.uniqueArray(
@@ -37,7 +38,7 @@ const trace = fc
   })
 const figure = fc.record({ data: fc.array(trace, { maxLength: 4 }), layout: fc.constant({ colorway: [1] }) })
 
-/** The same edit on parsed objects: the expected result of the text edits. */
+/** Applies the edit to parsed objects: the expected result of the text edit. */
 function mapped(value: unknown, change: (object: Json) => Json): unknown {
   if (Array.isArray(value)) return value.map((item) => mapped(item, change))
   if (typeof value !== 'object' || value === null) return value
@@ -48,7 +49,7 @@ const dataNames = new Set(['x', 'y', 'text', 'color', 'size', 'symbol', 'width']
 const spaces = fc.constantFrom(undefined, 1, '\t')
 
 describe('edits of figure text match edits of the parsed value', () => {
-  it('replaces arrays, and existing references next to them, by new references', () => {
+  it('a figure edit replaces arrays, and existing references next to them, by new references', () => {
     fc.assert(
       fc.property(figure, spaces, (value, space) => {
         const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)), 'the text', acceptedBefore)
@@ -68,7 +69,7 @@ describe('edits of figure text match edits of the parsed value', () => {
           typeof item === 'string' ? item.replace(/^bob:.*/, 'bob') : item,
         )
         expect(made).toEqual({ data: expected, layout: value.layout })
-        // A second survey finds only references, each at the place of its array.
+        // A second survey finds only references, in place of the arrays.
         const again = scanFigure(parseRaw(out, 'the text', acceptedBefore)) as Reference[]
         expect(again.some(({ kind }) => (kind as string) === 'array')).toBe(false)
         for (const { kind, text, path } of again)
@@ -77,7 +78,7 @@ describe('edits of figure text match edits of the parsed value', () => {
     )
   })
 
-  it('inserts data next to references, replacing data already there', () => {
+  it('a figure edit inserts data next to references, replacing existing data', () => {
     fc.assert(
       fc.property(figure, spaces, (value, space) => {
         const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)), 'the text', acceptedBefore)
@@ -97,7 +98,7 @@ describe('edits of figure text match edits of the parsed value', () => {
 })
 
 describe('a survey of a figure', () => {
-  it('counts the columns a figure refers to, including data arrays', () => {
+  it('a survey counts the referenced columns of a figure, including data arrays', () => {
     const raw = parseRaw(
       Buffer.from('{"data":[{"x":[1],"ysrc":"alice:1:a,b,c"}]}'),
       'the text',
@@ -108,7 +109,7 @@ describe('a survey of a figure', () => {
     expect(() => within(3)).toThrow(/at most 3 columns \(limit figure_columns\)/)
   })
 
-  it('recognizes names written with escapes', () => {
+  it('a survey recognizes names written with escapes', () => {
     const raw = parseRaw(
       Buffer.from('{"data":[{"\\u0078":[1],"y\\u0073rc":"alice:1:a","y":[2]}]}'),
       'the text',

@@ -1,4 +1,4 @@
-// Transforms of stored figures: what is served with data, and what is stored. The values are compared with plotly.js in
+// Transforms of stored figures. Their values are compared with plotly.js in
 // test/system/transforms.test.ts.
 import { expect, it } from 'vitest'
 import { transformed } from '../../../src/service/plots/transforms/index.ts'
@@ -34,7 +34,7 @@ onBothStores('transforms', (test) => {
     return { figure, grid: fid, content }
   }
 
-  it('are evaluated with inline data, and stored as they were given', async () => {
+  it('transforms are evaluated with inline data, and stored unchanged', async () => {
     const { figure, content } = await plotOf([null])
     expect(await content()).toEqual(figure)
     expect((await content('?inline_data=true')).data).toEqual([
@@ -43,7 +43,7 @@ onBothStores('transforms', (test) => {
     ])
   })
 
-  it('follow the data, with groups that appear later', async () => {
+  it('transforms follow the data, including groups that appear later', async () => {
     const { grid, content } = await plotOf([
       { type: 'aggregate', groups: 'x', aggregations: [{ target: 'y', func: 'sum' }] },
     ])
@@ -109,7 +109,7 @@ it.each<[string, unknown]>([
       },
     ],
   ],
-])('%s change nothing outside of the trace and do not fail', async (_, transforms) => {
+])('transforms with %s change nothing outside of the trace and do not fail', async (_, transforms) => {
   const figure = { data: [{ x: [1, 2, 3], y: [3, 2, 1], transforms }, null, 7], layout: {} }
   const before = JSON.stringify(figure)
   const { data } = (await transformed(figure)) as { data: unknown[] }
@@ -135,19 +135,19 @@ it.each([
       },
     ],
   ],
-])('%s than are drawn are refused', async (_, transforms) => {
+])('%s than allowed are refused', async (_, transforms) => {
   const x = Array.from({ length: 1001 }, (_, k) => k)
   await expect(transformed({ data: [{ x, y: x, transforms }] })).rejects.toThrow(/at most|too many/)
 })
 
-it('sums of dates beyond the calendar are gaps', async () => {
+it('sums of dates beyond the calendar become gaps', async () => {
   const many = <T>(value: T): T[] => Array.from({ length: 6000 }, () => value)
   const transforms = [{ type: 'aggregate', aggregations: [{ target: 'y', func: 'sum' }] }]
   const figure = { data: [{ x: many('a'), y: many('2024-01-31'), transforms }] }
   expect(JSON.parse(JSON.stringify(await transformed(figure))).data).toEqual([{ x: ['a'], y: [null] }])
 })
 
-it('times with a zone are in the order of the clock', async () => {
+it('times with a zone are sorted by instant', async () => {
   const x = ['2024-01-01T23:00-05:00', '2024-01-02T01:00Z']
   const { data } = (await transformed({ data: [{ x, y: [2, 1], transforms: [{ type: 'sort' }] }] })) as {
     data: unknown[]

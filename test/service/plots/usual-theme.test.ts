@@ -1,4 +1,4 @@
-// The theme of a server is that of new charts for which none is chosen.
+// The default theme of a server.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
@@ -23,12 +23,12 @@ const layoutOf = async (layout: object, fields: object = {}) => {
   return (await test.ask('alice', 'GET', `/v2/plots/${file.fid}/content`)).json.layout
 }
 
-it('new charts of ours have it, with the rest of their layout as it was', async () => {
+it('new charts from columns get the default theme, and keep the rest of their layout', async () => {
   const layout = { title: { text: 'A' }, meta: { theme: 'gridline', title: 'A' }, width: 500 }
   expect(await layoutOf(layout)).toEqual({ ...layout, meta: { theme: 'house', title: 'A' }, template })
 })
 
-it('charts with a chosen theme, and figures of others, do not', async () => {
+it('charts with a chosen theme, and foreign figures, do not get the default theme', async () => {
   for (const layout of [
     { title: { text: 'B' }, meta: { theme: 'gridline' }, template: {} },
     { title: { text: 'C' }, meta: { theme: 'newsroom' }, template: { layout: {} } },

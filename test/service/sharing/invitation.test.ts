@@ -1,3 +1,4 @@
+// Invitations by e-mail.
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -43,7 +44,7 @@ describe('invitations over SMTP', () => {
     folder.remove()
   })
 
-  it('are sent only with send_email and once per idempotency key; user text is quoted', async () => {
+  it('invitations are sent only with send_email and once per idempotency key; user text is quoted', async () => {
     const { fid } = await test.grid('alice', 'Numbers', { a: [1] })
     // Names that were stored before invisible characters were refused.
     const filename = 'Numbers\u2028Bcc: evil@example.org'

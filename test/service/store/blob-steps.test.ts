@@ -11,15 +11,15 @@ import { type BlobRef, letGo, refer, StoredBlobs } from '../../../src/service/st
 import type { ObjectStore } from '../../../src/service/store/objects/object-store.ts'
 import type { Places } from '../../../src/service/store/objects/places.ts'
 import type { Db } from '../../../src/service/store/schema/schema.ts'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 import { temporaryFolder } from '../../support/service.ts'
 
 const BYTES = Buffer.from('the bytes that all of them store')
 const HASH = createHash('sha256').update(BYTES).digest('hex')
-/** So late that no age protects anything. */
+/** A time so late that no age protects anything. */
 const MUCH_LATER = Date.now() + 1e12
 
-/** Bytes by key, in memory. */
+/** An object store in memory. */
 class Memory implements ObjectStore {
   readonly objects = new Map<string, Buffer>()
   readonly put_ = new Set<string>()
@@ -42,7 +42,7 @@ class Memory implements ObjectStore {
   async check(): Promise<void> {}
 }
 
-/** Somebody whose steps wait until they are chosen. */
+/** An actor whose steps wait for the scheduler. */
 class Actor {
   private go: (() => void) | undefined
   private arrived: () => void = () => {}
@@ -51,7 +51,7 @@ class Actor {
 
   private last: Promise<void> = Promise.resolve()
 
-  /** Waits for its turn. Each step is one transaction, or one request to the store; of several, one after the other. */
+  /** Waits for the scheduler. A step is one transaction, or one request to the store. */
   readonly turn = (): Promise<void> => {
     const next = this.last.then(
       () =>
@@ -64,7 +64,7 @@ class Actor {
     return next
   }
 
-  /** Begins, up to the first step. */
+  /** Starts the actor, up to its first step. */
   begin(work: () => Promise<void>): Promise<void> {
     return this.until(() => {
       work()
@@ -78,7 +78,7 @@ class Actor {
     })
   }
 
-  /** Does one step, up to the next one. */
+  /** Runs one step. */
   step(): Promise<void> {
     return this.until(() => this.go?.())
   }
@@ -102,12 +102,12 @@ afterAll(async () => {
   folder.remove()
 })
 
-/** Nothing here outlives the process: no step waits for the disk. */
+/** Turns off syncing to disk, since nothing outlives the process. */
 const write: Engine['write'] = (_, work) => engine.writeDeferred(work)
 
 type Work = (world: World, turn: () => Promise<void>) => Promise<void>
 
-/** A database and a store, and what is done with them in turns. */
+/** A database, a store, and the actors on them. */
 class World {
   readonly memory = new Memory()
 
@@ -157,7 +157,7 @@ const addFile = async (db: Db, owner: string, idlocal: number, ref: BlobRef): Pr
 const fileOf = (db: Db, owner: string, idlocal: number) =>
   db.selectFrom('contents').select('hash').where('owner', '=', owner).where('idlocal', '=', idlocal)
 
-/** Stores the bytes, then a file that refers to them. */
+/** Stores a blob, then a file that refers to it. */
 const writer =
   (idlocal: number): Work =>
   async (world, turn) => {
@@ -186,7 +186,7 @@ const sweeper: Work = async (world, turn) => {
   await world.blobs(turn).collect(0, MUCH_LATER)
 }
 
-/** What is wrong after all have ended, or died. */
+/** Returns errors after all actors have ended or died. */
 async function check(world: World): Promise<string[]> {
   const wrong = [...world.memory.faults]
   const blobs = world.blobs()
@@ -195,7 +195,7 @@ async function check(world: World): Promise<string[]> {
     const found = await blobs.get({ owner, hash }).catch((error: Error) => error.message)
     if (!BYTES.equals(Buffer.from(found))) wrong.push(`${owner}:${idlocal}: ${found}`)
   }
-  // What the dead have left is swept: all that stays is what files refer to.
+  // After a sweep, only objects that files refer to remain.
   await blobs.collect(0, MUCH_LATER)
   await blobs.collect(0, MUCH_LATER)
   const rows = await engine.read((db) => db.selectFrom('objects').selectAll().execute())
@@ -206,7 +206,7 @@ async function check(world: World): Promise<string[]> {
   return wrong
 }
 
-/** Runs one schedule: numbers of actors, below zero for the death of one. Returns the choices that there were at each point. */
+/** Runs a schedule of actor numbers; a negative one kills the actor. Returns the choices at each point. */
 async function run(
   works: readonly Work[],
   isThere: boolean,
@@ -237,13 +237,13 @@ async function run(
     else await actors[choice].step()
   }
   const wrong = await check(world)
-  // A sweep may take what is stored but not referred to yet: the writer is told so.
+  // A sweep may delete a stored but unreferenced blob; the writer then fails.
   for (const { error } of actors)
     if (error && !(error instanceof Problem && error.code === 'overloaded')) wrong.push(String(error))
   return { taken, others, wrong }
 }
 
-/** Runs all schedules, or some. Returns how many. */
+/** Runs all schedules, or some. Returns their number. */
 async function runAll(
   works: readonly Work[],
   isThere: boolean,
@@ -252,7 +252,7 @@ async function runAll(
 ): Promise<number> {
   let count = 0
   const open: number[][] = [[]]
-  // Without all of them, some of each kind: from both ends of the list.
+  // If not all run, takes schedules from both ends of the list.
   const next = (): number[] | undefined =>
     most === Number.POSITIVE_INFINITY || count % 2 ? open.pop() : open.shift()
   for (let prefix = next(); prefix && count < most; prefix = next()) {

@@ -1,10 +1,10 @@
-// What requests may cost: statements of warm requests, however long the lists are. The figures are those of
-// docs/operating.md#what-requests-cost.
+// Maximum number of statements of warm requests, for lists of any length. See also
+// docs/operating.md#capacity.
 import { beforeAll, expect, it } from 'vitest'
 import { idlocal, onBothStores, scatter } from '../../support/service.ts'
 
 onBothStores('statements of a warm request', (test) => {
-  /** The statements of a request, as the least of three: caches of credentials and secrets are warm. */
+  /** Counts the statements of a request: the minimum of three, with warm caches. */
   const cost = async (send: (k: number) => Promise<{ status: number }>): Promise<number> => {
     const { stats } = test().service.store.engine
     let least = Number.POSITIVE_INFINITY
@@ -35,12 +35,12 @@ onBothStores('statements of a warm request', (test) => {
     }
   })
 
-  it('an append is at most 6', async () => {
+  it('an append takes at most 6 statements', async () => {
     const append = () => test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[1, 2]] } })
     expect(await cost(append)).toBeLessThanOrEqual(6)
   })
 
-  it('a new grid is at most 10', async () => {
+  it('a new grid takes at most 10 statements', async () => {
     const create = (k: number) =>
       test().ask('alice', 'POST', '/v2/grids', {
         json: { data: { cols: { n: { data: [k], order: 0 } } }, filename: `new ${Math.random()}` },
@@ -48,13 +48,13 @@ onBothStores('statements of a warm request', (test) => {
     expect(await cost(create)).toBeLessThanOrEqual(10)
   })
 
-  it('metadata of a grid is at most 5', async () => {
+  it('metadata of a grid take at most 5 statements', async () => {
     expect(await get('alice', `/v2/files/${fid}`)).toBeLessThanOrEqual(5)
     expect(await get('bob', `/v2/files/${fid}`)).toBeLessThanOrEqual(5)
     expect(await get(undefined, `/v2/files/${fid}`)).toBeLessThanOrEqual(5)
   })
 
-  it('a list, a feed or a page of plots is at most 12', async () => {
+  it('a list, a feed or a page of plots takes at most 12 statements', async () => {
     for (const user of ['alice', 'bob', undefined])
       for (const path of [
         '/v2/folders/home?user=alice',
@@ -68,7 +68,7 @@ onBothStores('statements of a warm request', (test) => {
         expect([user, path, await get(user, path)]).toEqual([user, path, expect.toSatisfy((n) => n <= 12)])
   })
 
-  it('a path, or metadata, below 20 folders is at most 8', async () => {
+  it('a path, or metadata, below 20 folders takes at most 8 statements', async () => {
     for (const user of ['alice', 'bob'])
       for (const path of [`/v2/files/${deep}/path`, `/v2/files/${deep}`])
         expect([user, path, await get(user, path)]).toEqual([user, path, expect.toSatisfy((n) => n <= 8)])

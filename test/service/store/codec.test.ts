@@ -1,3 +1,4 @@
+// Slices as fragments of one Brotli stream.
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -7,10 +8,10 @@ import {
   decompress,
   type StreamPiece,
 } from '../../../src/service/store/objects/codec.ts'
-import { runs } from '../../support/runs.ts'
+import { runs } from '../../support/property-runs.ts'
 import { onBothStores, type TestService, URL_OF_TESTS } from '../../support/service.ts'
 
-/** Texts as slices have them: numbers, words, what repeats, what cannot be packed; short and long. */
+/** Random texts of slices: numbers, words, repetitive and incompressible, short and long. */
 const text = fc.oneof(
   fc.string({ maxLength: 300 }).map((part) => Buffer.from(part)),
   fc
@@ -26,7 +27,7 @@ const text = fc.oneof(
   fc.uint8Array({ maxLength: 70_000, minLength: 60_000 }).map((bytes) => Buffer.from(bytes)),
 )
 
-it('blobs and texts, in any order, are one Brotli stream', async () => {
+it('blobs and texts, concatenated in any order, are one Brotli stream', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(text, fc.boolean()), { maxLength: 8 }), async (parts) => {
       async function* pieces(): AsyncGenerator<StreamPiece> {
@@ -42,7 +43,7 @@ it('blobs and texts, in any order, are one Brotli stream', async () => {
   )
 })
 
-it('every text comes back from its blob; blobs of whole streams too, as they were stored before', async () => {
+it('every text is restored from its blob, including blobs stored as whole streams', async () => {
   await fc.assert(
     fc.asyncProperty(text, async (part) => {
       const whole = Buffer.concat([Buffer.from('1'), brotliCompressSync(part)])
@@ -62,7 +63,7 @@ onBothStores('content in Brotli', (test) => {
     return { response, bytes: Buffer.from(await response.arrayBuffer()) }
   }
 
-  it('is sent to clients that accept it, and is the same content', async () => {
+  it('Brotli content is sent to clients that accept it, and is the same content', async () => {
     const csv = ['a,b,c', ...Array.from({ length: 150_000 }, (_, k) => `${k},word ${k % 97},${k / 7}`)].join(
       '\n',
     )
@@ -71,7 +72,7 @@ onBothStores('content in Brotli', (test) => {
       headers: { 'x-file-name': 'big.csv' },
     })
     const { fid } = json.file
-    // Rows that are in no slice yet.
+    // Rows in the tail.
     const append = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
       json: { rows: [[-1, 'last "é"', null]] },
     })
@@ -95,7 +96,7 @@ onBothStores('content in Brotli', (test) => {
       )
   })
 
-  it('small grids, empty columns and odd names too', async () => {
+  it('small grids, empty columns and odd names are sent as Brotli', async () => {
     const grid = await test().grid('alice', 'small', { 'é "x"': [1, 2], empty: [null, null] })
     const plain = await content(test(), grid.fid, {})
     const { bytes } = await content(test(), grid.fid, { 'accept-encoding': 'br' })

@@ -1,4 +1,4 @@
-// A database that grows: from SQLite to PostgreSQL, and back.
+// Copies of databases from SQLite to PostgreSQL, and back.
 import { join } from 'node:path'
 import { expect, inject, it } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
@@ -8,7 +8,7 @@ import { verify } from '../../../src/service/store/upkeep/verify.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
-it('a copy of a database has all that it has, and goes on with the same ids', async () => {
+it('a copied database has the same content and continues its ids', async () => {
   const folder = temporaryFolder()
   const open = async (database: string): Promise<TestService> =>
     new TestService(await createService({ database, url: URL_OF_TESTS, environment: {} }), database)
@@ -46,7 +46,7 @@ it('a copy of a database has all that it has, and goes on with the same ids', as
   const keys = first.keys
   const database = await newDatabase(inject('postgres'))
   const interrupted = await openStore({ database })
-  // What a copy has left that was interrupted.
+  // Leftovers of an interrupted copy.
   await interrupted.write([], ({ accounts }) => accounts.addSecret('cursors', 'half of a copy'))
   await copyDatabase(first.service.store.engine, interrupted.engine)
   await expect(copyDatabase(first.service.store.engine, interrupted.engine)).rejects.toThrow(

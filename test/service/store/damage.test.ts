@@ -1,3 +1,4 @@
+// Damaged blobs are never served.
 import { expect, it } from 'vitest'
 import { onBothStores } from '../../support/service.ts'
 

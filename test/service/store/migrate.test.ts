@@ -1,4 +1,4 @@
-// Two versions on one database: what a newer one has changed, and who may still work with it.
+// Two versions on one database: expansion and contraction.
 import { join } from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import { describe, expect, inject, it } from 'vitest'
@@ -14,7 +14,7 @@ import { newDatabase } from '../../support/postgres.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
 const last = migrations.at(-1)!.name
-/** What the next version adds: a column that it fills by default, and an index. */
+/** An expansion of the next version: a column with a default, and an index. */
 const expansion: Migration = {
   name: '9998-expands',
   worksWith: last,
@@ -26,7 +26,7 @@ const expansion: Migration = {
     await sql`create index files_weight on files (owner, weight)`.execute(db)
   },
 }
-/** What the version after it removes: servers that do not know the expansion need it. */
+/** A contraction of the version after it: removes what servers without the expansion need. */
 const contraction: Migration = {
   name: '9999-contracts',
   worksWith: expansion.name,
@@ -34,7 +34,7 @@ const contraction: Migration = {
 }
 
 describe.each(['sqlite', 'postgres'] as const)('a database of a newer version [%s]', (engine) => {
-  it('works with servers of the version before, running or started, until what they need is removed', async () => {
+  it('a database of the next version works with servers of this version until a migration removes what they need', async () => {
     const folder = temporaryFolder()
     const file = join(folder.path, 'test.db')
     const database = engine === 'sqlite' ? `sqlite:${file}` : await newDatabase(inject('postgres'))

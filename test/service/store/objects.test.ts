@@ -1,3 +1,4 @@
+// Objects in folders and buckets: storing, moving, faults.
 import {
   cpSync,
   existsSync,
@@ -21,11 +22,11 @@ import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/servic
 
 const HOURS = 3600 * 1000
 
-/** Values that no compression makes small: their slices are not kept in rows. */
+/** Incompressible values, whose slices are too large for rows. */
 const values = (seed: number): number[] =>
   Array.from({ length: 20_000 }, (_, k) => Math.sin(k * 7919 + seed * 104_729))
 
-/** Whether an object only tells that a place is that of a database. */
+/** Returns whether an object is the marker of a location. */
 const isMarker = (key: string): boolean => /(^|\/)place-\w+$/.test(key)
 
 function filesIn(folder: string): string[] {
@@ -55,7 +56,7 @@ async function open(database: string, blobs?: string): Promise<TestService> {
   )
 }
 
-/** A day passes: what nothing refers to may be removed. */
+/** Simulates a day, after which the sweep deletes unreferenced objects. */
 async function aDayPasses({ service }: TestService): Promise<void> {
   await service.store.engine.write([], (db) =>
     db
@@ -78,7 +79,7 @@ describe.each([
   })
   afterAll(() => test.service.close())
 
-  it('are stored, read, shared by copies, and removed with the last row', async () => {
+  it('objects are stored, read, shared by copies, and removed with the last row', async () => {
     const { fid } = await test.grid('alice', 'kept', { n: values(1) }, { world_readable: true })
     expect(count()).toBe(1)
     const copied = await test.ask('bob', 'POST', `/v2/files/${fid}/copy`)
@@ -97,7 +98,7 @@ describe.each([
     expect((await verify(test.service.store)).damage).toEqual([])
   })
 
-  it('of an upload that fails are removed at once; small ones are in the database', async () => {
+  it('objects of a failed upload are removed at once; small values are in the database', async () => {
     const text = values(2).map((n, k) => `${k},${n}`)
     const { status } = await test.ask('alice', 'POST', '/v2/grids/upload', {
       body: `a,b\n${[...text, ...text, ...text].join('\n')}\n1,2,3,4\n`,
@@ -109,7 +110,7 @@ describe.each([
     expect(count()).toBe(0)
   })
 
-  it('move to another place while they are read and written, also in two runs', async () => {
+  it('objects move to another location while they are read and written, also in two runs', async () => {
     const made = []
     for (let k = 0; k < 6; k++) made.push((await test.grid('alice', `moved ${k}`, { n: values(10 + k) })).fid)
     expect(count()).toBe(6)
@@ -153,7 +154,7 @@ describe('a bucket', () => {
     )
   }
 
-  it('that cannot be used is refused with the setting that is wrong', async () => {
+  it('an unusable bucket is refused with the wrong setting', async () => {
     expect(await refusal(bucket.address.replace('gridline', 'other'))).toContain('no such bucket (--blobs)')
     expect(await refusal(bucket.address, { ...bucket.environment, AWS_SECRET_ACCESS_KEY: 'x' })).toContain(
       'AWS_SECRET_ACCESS_KEY is wrong',
@@ -180,7 +181,7 @@ describe('a bucket', () => {
     expect(await refusal(bucket.address.replace(/127.0.0.1:\d+/, '127.0.0.1:1'))).toContain('does not answer')
   })
 
-  it('that fails now and then is asked again; what is damaged is never served', async () => {
+  it('a bucket that fails now and then is retried, and damaged objects are never served', async () => {
     const test = await open(await newDatabase(inject('postgres')), bucket.address)
     await test.user('alice')
     bucket.objects.clear()
@@ -206,7 +207,7 @@ describe('a bucket', () => {
     await test.service.close()
   })
 
-  it('is that of the database: a server that expects another place does not start', async () => {
+  it('a server that expects another location than the database does not start', async () => {
     const database = await newDatabase(inject('postgres'))
     const test = await open(database, bucket.address)
     await test.user('alice')
@@ -219,7 +220,7 @@ describe('a bucket', () => {
     await test.service.close()
   })
 
-  it('is chosen once: of two servers on a new database with two places, one does not start', async () => {
+  it('of two servers with different locations on a new database, one does not start', async () => {
     const database = await newDatabase(inject('postgres'))
     const places = ['one', 'two'].map((name) => `file:${join(folder.path, name)}`)
     const started = await Promise.allSettled(places.map((place) => open(database, place)))
@@ -229,7 +230,7 @@ describe('a bucket', () => {
     for (const one of started) if (one.status === 'fulfilled') await one.value.service.close()
   })
 
-  it('is known by a marker: an empty folder in its place is refused, and nothing is written into it', async () => {
+  it('an empty folder without its marker is refused, and nothing is written into it', async () => {
     const database = await newDatabase(inject('postgres'))
     const place = join(folder.path, 'vanishing')
     const test = await open(database, `file:${place}`)
@@ -239,7 +240,7 @@ describe('a bucket', () => {
     for (const isMounted of [false, true]) {
       if (isMounted) mkdirSync(place)
       await expect(open(database, `file:${place}`)).rejects.toThrow(/has none of the bytes of this database/)
-      // A server that runs says that it is not its fault, and does not write to another disk.
+      // A running server answers 503, and does not write to another disk.
       const read = await test.ask('alice', 'GET', `/v2/grids/${fid}/content`)
       expect([read.status, read.text]).toEqual([503, expect.stringContaining('(--blobs)')])
       const write = await test.ask('alice', 'POST', '/v2/grids', {
@@ -255,7 +256,7 @@ describe('a bucket', () => {
     await test.service.close()
   })
 
-  it('can be at another address, or a copy there; nothing is done where it was', async () => {
+  it('a folder can be relocated to another address or a copy; the original is not touched', async () => {
     const database = await newDatabase(inject('postgres'))
     const place = join(folder.path, 'moving')
     const test = await open(database, `file:${place}`)
@@ -279,7 +280,7 @@ describe('a bucket', () => {
     await again.service.close()
   })
 
-  it('moves what is there; what is lost is reported and does not stop it', async () => {
+  it('a move continues after lost objects, and reports them', async () => {
     const test = await open(await newDatabase(inject('postgres')), `file:${join(folder.path, 'lossy')}`)
     await test.user('alice')
     const { fid } = await test.grid('alice', 'kept', { n: values(7) })
@@ -298,7 +299,7 @@ describe('a bucket', () => {
     await test.service.close()
   })
 
-  it('moves a copy whose original is gone meanwhile', async () => {
+  it('a move includes a copy whose original is deleted during the move', async () => {
     const test = await open(await newDatabase(inject('postgres')), `file:${join(folder.path, 'shared')}`)
     for (const user of ['alice', 'bob']) await test.user(user)
     const { fid } = await test.grid('alice', 'original', { n: values(13) }, { world_readable: true })
@@ -321,7 +322,7 @@ describe('a bucket', () => {
     await test.service.close()
   })
 
-  it('whose credentials are missing is 503 with their name', async () => {
+  it('missing credentials of a bucket are 503 with their name', async () => {
     const database = await newDatabase(inject('postgres'))
     const test = await open(database, bucket.address)
     await test.user('alice')
@@ -336,7 +337,7 @@ describe('a bucket', () => {
   })
 })
 
-it('a file of bytes that was changed is reported', async () => {
+it('verify reports an object file that was changed', async () => {
   const place = join(folder.path, 'damaged')
   const test = await open(await newDatabase(inject('postgres')), `file:${place}`)
   await test.user('alice')

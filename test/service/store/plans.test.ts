@@ -28,14 +28,14 @@ afterAll(async () => {
   folder.remove()
 })
 
-/** What is read in another order than that of its index and then sorted, or as a whole. */
+/** Returns parts of a query plan that sort, or read a whole table. */
 function sorted(steps: readonly Step[]): string[] {
   const wrong: string[] = []
   for (const { detail, parent } of steps) {
     const [, table, index = ''] =
       /^(?:SEARCH|SCAN) (\w+)(?: USING (?:COVERING )?INDEX (\w+))?/.exec(detail) ?? []
     if (table !== 'files') continue
-    // Those that rows are appended to are few.
+    // Only few files are being appended to.
     if (index === 'files_appending') continue
     const beside = steps.filter((step) => step.parent === parent)
     if (detail.startsWith('SCAN files') && index === '') wrong.push(detail)
@@ -45,7 +45,7 @@ function sorted(steps: readonly Step[]): string[] {
   return wrong
 }
 
-it('lists are read in the order of an index', async () => {
+it('lists are read in index order', async () => {
   const seen = new Map<string, string>()
   const database = openDatabase(file)
   const { engine } = test.service.store

@@ -1,4 +1,4 @@
-// What lists cost does not grow with the files: pages of the database at 1,000 and at 20,000 files.
+// The cost of lists does not grow with the files: database pages at 1,000 and at 20,000 files.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
@@ -8,7 +8,7 @@ import { TestService, URL_OF_TESTS } from '../../support/service.ts'
 
 const [FEW, MANY] = [1_000, Number(process.env.GRIDLINE_SCALE ?? 20_000)]
 
-// Nodes count their own pages.
+// Citus nodes count their own pages.
 describe.skipIf(inject('store') === 'citus')('reads of few and of many files', () => {
   const tests: TestService[] = []
   beforeAll(async () => {
@@ -28,7 +28,7 @@ describe.skipIf(inject('store') === 'citus')('reads of few and of many files', (
     for (const { service } of tests) await service.close()
   })
 
-  it('touch at most twice the pages', async () => {
+  it('reads of many files touch at most twice the database pages of reads of few files', async () => {
     const costs: number[][] = []
     const paths: string[] = []
     for (const test of tests) {

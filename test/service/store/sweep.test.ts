@@ -1,11 +1,12 @@
+// The sweep of unreferenced blobs.
 import { expect, it } from 'vitest'
 import { STATES } from '../../../src/service/store/objects/states.ts'
 import { onBothStores } from '../../support/service.ts'
 
 onBothStores('sweep', (test) => {
-  it('an upload that fails leaves nothing behind, and takes nothing from others', async () => {
+  it('a failed upload leaves nothing behind, and removes nothing of others', async () => {
     const { engine } = test().service.store
-    // Rows of bytes outside of the database stay until the next sweep, when they have ended.
+    // Ended rows of external objects stay until the next sweep.
     const count = () =>
       engine.read(
         async (db) =>

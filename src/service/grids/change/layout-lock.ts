@@ -14,7 +14,7 @@ const POLL_MS = 25
 /**
  * Lease on the columns of a grid, in its row: appends and flushes of other servers wait. Without it, they could come
  * between reading the layout and changing it again and again. It gives fairness only; `changeLayout` is correct without
- * it, because it compares layouts. See docs/adr/0029-jobs-have-leases.md.
+ * it, because it compares layouts. See docs/adr/0029.
  */
 export class LayoutLock {
   readonly by = randomBytes(8).toString('hex')

@@ -1,4 +1,4 @@
-/** The key of a grid: columns whose values tell its rows apart. See docs/keys.md. */
+/** The key of a grid: columns whose values tell its rows apart. See docs/primary-keys.md. */
 
 import { listed } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'

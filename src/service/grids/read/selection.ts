@@ -15,7 +15,7 @@ import type { RowOrders } from './order.ts'
 import { chosenRowsAs, orderedRowsAs, type RowWriter, rowsAs } from './rows.ts'
 import { matchingRows, testOf } from './where.ts'
 
-/** Which rows a request asks for: see docs/queries.md. */
+/** Which rows a request asks for: see docs/filtering.md. */
 export interface RowQuery {
   where?: string
   sort?: string

@@ -10,7 +10,7 @@ export const SETTLED_AFTER = 5 * 60_000
 /** Interval between sweeps, in ms. */
 export const SWEEP_EVERY = 24 * 3600 * 1000
 
-/** Reads background jobs, which any server on the database may run. See docs/adr/0029-jobs-have-leases.md. */
+/** Reads background jobs, which any server on the database may run. See docs/adr/0029. */
 export class JobReader {
   constructor(protected readonly db: Db) {}
 

@@ -9,7 +9,7 @@ export interface WriteOptions {
   frees?: boolean
 }
 
-/** Transactions on a database. See docs/adr/0028-writes-lock-their-owners.md. */
+/** Transactions on a database. See docs/adr/0028. */
 export interface Transactions {
   /** Runs `work` on one consistent snapshot of the database. */
   read<T>(work: (db: Db) => Promise<T>): Promise<T>

@@ -380,7 +380,7 @@ export interface Schema {
    * deleted. `done`: the last name that is updated.
    */
   marks: { owner: string; folder: number; done: string }
-  /** Background jobs. See docs/adr/0029-jobs-have-leases.md. */
+  /** Background jobs. See docs/adr/0029. */
   jobs: {
     /** Owner of the files that the job changes; empty for all. */
     owner: string

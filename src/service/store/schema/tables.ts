@@ -9,7 +9,7 @@ type ColumnOf<T extends Table> = keyof Schema[T] & string
 interface TableRules<T extends Table> {
   /** The primary key. */
   key: readonly ColumnOf<T>[]
-  /** The node of its rows on Citus: of their owner, of their `home`, or every node. See docs/adr/0032-citus-by-owner.md. */
+  /** The node of its rows on Citus: of their owner, of their `home`, or every node. See docs/adr/0032. */
   node: 'owner' | 'home' | 'everywhere'
   /** What deletes its rows: the file (and its owner), the owner, or nothing. null: they have no owner who is renamed. */
   goesWith: 'file' | 'user' | 'nothing' | null
