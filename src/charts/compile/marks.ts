@@ -89,11 +89,11 @@ function valuePattern(isLabel: boolean): string {
     : String.raw`-?[\d.]+(?:[eE][-+]?\d+)?|\d{1,4}-\d{2}(?:-\d{2}(?:[T ]\d{2}(?::\d{2}(?::\d{2}(?:\.\d+)?)?)?)?)?`
 }
 
-/** Parses a typed value; throws the result of `refuse` if it is invalid. */
-function placeIn(text: string, isLabel: boolean, refuse: () => Problem): string | number {
+/** Parses a typed value; throws the result of `createProblem` if it is invalid. */
+function placeIn(text: string, isLabel: boolean, createProblem: () => Problem): string | number {
   const number = Number(text)
   if (!isLabel && text.trim() !== '' && Number.isFinite(number)) return number
-  if (!isLabel && Number.isNaN(instantOf(text))) throw refuse()
+  if (!isLabel && Number.isNaN(instantOf(text))) throw createProblem()
   return text.trim()
 }
 
