@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// Draws a figure that the page around this frame sends. It runs in an opaque origin: the figure is not ours.
+// Draws a figure that the parent page sends. It runs in an opaque origin, because the figure is not trusted.
 import { adapted } from './adapted.ts'
 import { prepared, withoutTiles } from './plotly.ts'
 
