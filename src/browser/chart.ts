@@ -147,7 +147,7 @@ async function draw(text: string): Promise<void> {
   status.hidden = true
   status.textContent = ''
   chart.dataset.drawn = 'true'
-  shown = { text, width: innerWidth }
+  lastDrawn = { text, width: innerWidth }
   tellParent()
   chart.dataset.width = String(innerWidth)
   chart.ariaLabel = altOf(figure)
@@ -155,16 +155,16 @@ async function draw(text: string): Promise<void> {
 }
 
 /** Figure that was drawn last (JSON text), and the width at that time, in pixels. */
-let shown = { text: '', width: 0 }
+let lastDrawn = { text: '', width: 0 }
 let resizing: ReturnType<typeof setTimeout> | undefined
 /** Delay after a change of size before the chart is drawn again, in ms. */
 const RESIZE_MS = 150
 
 /** Draws the chart again if the width of its frame changed. plotly.js itself only stretches it. */
 function resized(): void {
-  if (shown.text === '' || innerWidth === shown.width) return
+  if (lastDrawn.text === '' || innerWidth === lastDrawn.width) return
   clearTimeout(resizing)
-  resizing = setTimeout(() => draw(shown.text).catch(() => {}), RESIZE_MS)
+  resizing = setTimeout(() => draw(lastDrawn.text).catch(() => {}), RESIZE_MS)
 }
 
 /** Draws the chart for the first time, then follows its data. */
@@ -257,7 +257,7 @@ async function drawAgain(): Promise<void> {
   if (text !== undefined && number === drawings) await draw(text)
 }
 
-/** The chart shows fewer points than its data, so zooming can load more. */
+/** True if the chart shows fewer points than its data: zooming then loads more. */
 let isReduced = false
 let drawings = 0
 let zooming: ReturnType<typeof setTimeout> | undefined

@@ -26,8 +26,8 @@ const client = chartClient(panel.dataset)
 /** Themes by name: the built-in ones, and the default theme of the server. */
 const themes = new Map(builtInThemes().map((theme) => [theme.name, theme]))
 if (panel.dataset.theme) {
-  const own = JSON.parse(panel.dataset.theme) as Theme
-  themes.set(own.name, own)
+  const serverTheme = JSON.parse(panel.dataset.theme) as Theme
+  themes.set(serverTheme.name, serverTheme)
 }
 const form = panel.querySelector('form') as HTMLFormElement
 const status = panel.querySelector('[role=status]') as HTMLElement

@@ -64,6 +64,6 @@ function separatorsOf(tag: string): string {
     useGrouping: 'always',
     numberingSystem: 'latn',
   } as Intl.NumberFormatOptions).formatToParts(12345.6)
-  const of = (type: string): string => parts.find((part) => part.type === type)?.value ?? ''
-  return `${of('decimal')}${of('group')}`
+  const partOf = (type: string): string => parts.find((part) => part.type === type)?.value ?? ''
+  return `${partOf('decimal')}${partOf('group')}`
 }

@@ -3,12 +3,12 @@
 import { adapted } from './adapted.ts'
 import { prepared, withoutTiles } from './plotly.ts'
 
-const { own = '', geo = '' } = (document.currentScript as HTMLScriptElement).dataset
+const { own: parentOrigin = '', geo = '' } = (document.currentScript as HTMLScriptElement).dataset
 const chart = document.getElementById('chart')!
 const status = document.getElementById('status')!
 
 addEventListener('message', async ({ source, origin, data }) => {
-  if (source !== parent || origin !== own) return
+  if (source !== parent || origin !== parentOrigin) return
   try {
     const figure = await prepared(data as string, geo, adapted)
     const { width, height, ...layout } = withoutTiles(figure)
@@ -24,4 +24,4 @@ addEventListener('message', async ({ source, origin, data }) => {
     chart.dataset.drawn = 'failed'
   }
 })
-parent.postMessage({ type: 'gridline:ready' }, own)
+parent.postMessage({ type: 'gridline:ready' }, parentOrigin)

@@ -149,9 +149,10 @@ export function missingIn({ data, layout }: Figure): string[] {
     let end = Math.max(0, ...filled.map(({ length }) => length))
     if (filled.length > 1) while (end > 0 && filled.every((list) => isMissing(list[end - 1]))) end--
     for (const [required, what] of needed) {
-      const own = required.map(listOf).filter(({ length }) => length > 0)
+      const filledLists = required.map(listOf).filter(({ length }) => length > 0)
       let count = 0
-      if (own.length > 0) for (let k = 0; k < end; k++) if (own.some((list) => isMissing(list[k]))) count++
+      if (filledLists.length > 0)
+        for (let k = 0; k < end; k++) if (filledLists.some((list) => isMissing(list[k]))) count++
       if (count > 0) countsByReason.set(what, Math.max(count, countsByReason.get(what) ?? 0))
     }
   }

@@ -39,7 +39,7 @@ export class PageCrashed extends Error {}
 /** A page with plotly.js, which draws one figure at a time. */
 export interface DrawingPage {
   draw(figure: string, options: ImageOptions): Promise<Uint8Array>
-  /** The page has drawn enough images and should be replaced. */
+  /** True once the page has drawn enough images and should be replaced. */
   readonly worn: boolean
   close(): Promise<void>
 }
@@ -98,7 +98,7 @@ async function answer(request: HTTPRequest, assets: string): Promise<void> {
   else await request.abort()
 }
 
-/** The bytes of a data URL. */
+/** Decodes a data URL. */
 function bytesOf(url: string): Uint8Array {
   const comma = url.indexOf(',')
   const data = url.slice(comma + 1)

@@ -142,9 +142,9 @@ export function needsMore({ data, layout }: Figure): boolean {
  */
 export function themedWith<T extends Figure>(figure: T, view: View, more?: MoreParts): T {
   if (typeof figure.layout.meta?.theme !== 'string') return figure
-  const { shown, needed } = arranged(figure, view, more)
+  const { shown: themed, needed } = arranged(figure, view, more)
   const height = Math.min(needed, view.most ?? 0)
-  if (height <= view.height) return shown
+  if (height <= view.height) return themed
   const { shown: grown } = arranged(figure, { ...view, height }, more)
   return { ...grown, layout: { ...grown.layout, height } }
 }
@@ -223,12 +223,12 @@ function arranged<T extends Figure>(figure: T, view: View, more?: MoreParts): { 
     isNarrow: isNarrow(view),
     over: withoutLogo(userTemplate),
   })
-  const shown = {
+  const result = {
     ...figure,
     data: draft.data,
     layout: { ...withLogo({ ...draft.layout, margin }, userTemplate, view), template },
   }
-  return { shown, needed: draft.needed }
+  return { shown: result, needed: draft.needed }
 }
 
 /**

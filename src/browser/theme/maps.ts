@@ -100,16 +100,16 @@ function extentOf(
 
 /** Returns the range of numbers with a margin, in degrees; undefined without numbers. */
 function rangeOf(lists: readonly unknown[]): [number, number] | undefined {
-  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const list of lists)
     for (const value of listOf(list)) {
       if (typeof value !== 'number') continue
-      if (value < least) least = value
-      if (value > most) most = value
+      if (value < low) low = value
+      if (value > high) high = value
     }
-  if (least > most) return undefined
-  const margin = Math.max(MIN_DEGREES, (most - least) * ROOM)
-  return [least - margin, most + margin]
+  if (low > high) return undefined
+  const margin = Math.max(MIN_DEGREES, (high - low) * ROOM)
+  return [low - margin, high + margin]
 }
 
 /** Name of the annotation of unknown places, and the maximum number of places in it. */

@@ -247,7 +247,7 @@ function arrangeRows({ layout, view }: Draft, { y }: Attributes): void {
   layout.yaxis.labelalias ??= Object.fromEntries(labels.map((label, k) => [label, texts[k]]))
 }
 
-/** The color scale of a trace and the values that it colors. */
+/** Color scale of a trace, and the values that it colors. */
 interface ColorScale {
   /** Member of the trace that has the scale; undefined for the trace itself. */
   path: 'marker' | 'line' | undefined
@@ -266,13 +266,13 @@ function scaleIn(trace: Attributes): ColorScale | undefined {
 
 /** Returns the smallest and largest number in a list or nested lists; undefined without numbers. */
 function rangeOf(values: unknown): [number, number] | undefined {
-  let least = Number.POSITIVE_INFINITY
-  let most = Number.NEGATIVE_INFINITY
+  let low = Number.POSITIVE_INFINITY
+  let high = Number.NEGATIVE_INFINITY
   for (const row of listOf(values))
     for (const value of typeof row === 'object' && row !== null ? listOf(row) : [row]) {
       if (typeof value !== 'number') continue
-      if (value < least) least = value
-      if (value > most) most = value
+      if (value < low) low = value
+      if (value > high) high = value
     }
-  return least > most ? undefined : [least, most]
+  return low > high ? undefined : [low, high]
 }

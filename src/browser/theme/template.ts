@@ -6,7 +6,7 @@ import { type Attributes, FONT, TEXT_PIXELS } from './draft.ts'
 /** Trace types with a color scale. */
 const SCALED = ['heatmap', 'contour', 'histogram2d', 'choropleth', 'surface', 'mesh3d']
 
-/** What the template depends on. */
+/** Inputs of the template. */
 interface Look {
   /** Width of lines, in pixels. */
   lineWidth: number

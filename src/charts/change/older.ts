@@ -47,7 +47,7 @@ export function optionsOf(figure: Figure, grid: ChartGrid): { type: ChartType; o
     formatNames,
   )
   const transforms: Attributes[] = Array.isArray(first.transforms) ? first.transforms : []
-  const find = (kind: string, matches: (one: Attributes) => boolean = () => true) =>
+  const find = (kind: string, matches: (transform: Attributes) => boolean = () => true) =>
     transforms.find((transform) => transform.type === kind && matches(transform))
   const by = find(
     'groupby',

@@ -117,7 +117,7 @@ function supported(type: ChartType, options: ChartOptions): ChartOptions {
 
 /** Returns the id of the grid that a figure shows. Throws `usage` if there is none, or several. */
 export function gridIn({ data }: Figure): string {
-  // The header of a table is stored in a grid of its own.
+  // The header of a table is stored in another grid.
   const traces = data.map((trace) => (trace.type === 'table' ? { valuessrc: trace.cells?.valuessrc } : trace))
   const fids = new Set(
     [...JSON.stringify(traces).matchAll(/"\w+src":"([^":]+:\d+):[^"]*"/g)].map(([, fid]) => fid),

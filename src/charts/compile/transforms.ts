@@ -32,7 +32,7 @@ export function transformsOf(normal: NormalChart): object[] | undefined {
     : ['x', type === 'calendar' ? 'z' : 'y']
   const isCells = hasTrait(type, 'cells')
   const queryFunction = aggregate === 'mean' ? 'avg' : aggregate
-  // An indicator aggregates all rows, in a transform of its own.
+  // An indicator aggregates all rows, in a separate transform.
   const func = type === 'indicator' ? undefined : queryFunction
   // The series `other` needs one point per x for a line or bar.
   const needsOnePerX = !func && (hasTrait(type, 'joined') || type === 'bar')

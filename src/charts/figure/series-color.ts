@@ -35,6 +35,6 @@ export function groupingsIn(data: readonly Attributes[]): { trace: number; trans
 
 /** Returns the styles of a group-by transform with the color of one series replaced. */
 export function withStyle(styles: unknown, name: string, color: string): Attributes[] {
-  const others = Array.isArray(styles) ? styles.filter(({ target }) => target !== name) : []
-  return [...others, { target: name, value: { line: { color }, marker: { color } } }]
+  const otherStyles = Array.isArray(styles) ? styles.filter(({ target }) => target !== name) : []
+  return [...otherStyles, { target: name, value: { line: { color }, marker: { color } } }]
 }

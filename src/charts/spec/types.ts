@@ -1,7 +1,7 @@
 // Chart types, the options that each accepts, and their traits.
 import type { ChartOptions } from './options.ts'
 
-/** Type that stands for: choose from the columns. */
+/** Type for which the type is chosen from the columns. */
 export const AUTO = 'auto'
 
 /** Name of an option. */
