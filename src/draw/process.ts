@@ -228,7 +228,7 @@ interface Usage {
 
 /** Returns the usage of a process and its descendants; zero on systems other than Linux. */
 function usageOf(pid: number | undefined): Usage {
-  const none = { memory: 0, cpu: 0 }
+  const none: Usage = { memory: 0, cpu: 0 }
   if (pid === undefined || process.platform !== 'linux') return none
   try {
     const parents = new Map<number, number>()
@@ -246,7 +246,7 @@ function usageOf(pid: number | undefined): Usage {
         // The process has ended.
       }
     }
-    const sum = { ...none }
+    const sum: Usage = { ...none }
     for (const [descendant, { memory, cpu }] of uses) {
       let ancestor: number | undefined = descendant
       while (ancestor !== undefined && ancestor > 1 && ancestor !== pid) ancestor = parents.get(ancestor)

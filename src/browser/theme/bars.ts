@@ -248,11 +248,11 @@ function turnedRefs({ anchor, matches, domain: _ }: Attributes): Attributes {
 
 /** Swaps the axes in text templates, and moves texts beside the points. */
 function turnedTexts({ texttemplate, hovertemplate, textposition }: Attributes): Attributes {
-  const swapAxes = (text: unknown): unknown =>
+  const swapLetters = (text: unknown): unknown =>
     typeof text === 'string' ? text.replace(/%\{([xy])/g, (_, axis) => `%{${axis === 'x' ? 'y' : 'x'}`) : text
   return {
-    ...(texttemplate !== undefined && { texttemplate: swapAxes(texttemplate) }),
-    ...(hovertemplate !== undefined && { hovertemplate: swapAxes(hovertemplate) }),
+    ...(texttemplate !== undefined && { texttemplate: swapLetters(texttemplate) }),
+    ...(hovertemplate !== undefined && { hovertemplate: swapLetters(hovertemplate) }),
     ...(textposition === 'top center' && { textposition: 'middle right' }),
     ...(Array.isArray(textposition) && {
       textposition: textposition.map((position) =>

@@ -6,9 +6,9 @@ import type { Attributes, Draft } from './draft.ts'
 
 /** Adds omitted data, and remarks about cut axes, to the footer. */
 export function noteUnseen({ data, layout, unseen, remarks }: Draft): void {
-  const omitted = unseenIn({ data, layout })
-  unseen.push(...omitted.unseen.map(escapedMarkup))
-  remarks.push(...omitted.remarks)
+  const result = unseenIn({ data, layout })
+  unseen.push(...result.unseen.map(escapedMarkup))
+  remarks.push(...result.remarks)
 }
 
 /** Removes rows without a position, which would break lines and extend axes. */
