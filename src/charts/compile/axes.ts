@@ -64,7 +64,7 @@ export function barFormat({ unit, formatY }: ChartOptions): Axis {
   return { ...(formatY !== undefined && { tickformat: formatY }), ...tickUnit(unit) }
 }
 
-/** Returns the options that `colorbarFormat` was created from. */
+/** Returns the options that `createColorbarFormat` was created from. */
 export function barOptions({
   tickformat,
   tickprefix,

@@ -37,7 +37,7 @@ type Trait =
   | 'slices'
   /** It consists of cells, colored by a value. */
   | 'cells'
-  /** Its traces identify the type (`traceChartType`). Other types are stored in `layout.meta.chart`. */
+  /** Its traces identify the type (`traceChartTypeOf`). Other types are stored in `layout.meta.chart`. */
   | 'known by traces'
 
 const AXES = ['logX', 'logY', 'rangeX', 'rangeY', 'formatY', 'unit', 'mark', 'band', 'note'] as const
