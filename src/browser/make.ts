@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// Creates a chart of a grid, as `gridline plot create --grid` does. The page loads it when its button is pressed.
+// Creates a chart of a grid, as `gridline plot create --grid` does. Loaded when its button is pressed.
 import { madeChart } from '../charts/make.ts'
 import type { ChartGrid } from '../charts/spec/options.ts'
 import { AUTO } from '../charts/spec/types.ts'

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// Page /newchart: previews a chart from another site (share button of plotly.js, or a form) and saves it on request.
+// Page /newchart: previews and saves a chart sent by another site (share button of plotly.js, or a form).
 
 // API paths, and whether the chart is in the page.
 const {

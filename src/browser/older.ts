@@ -1,5 +1,5 @@
-// Converts figures of plotly.js 1 to 3 when they are drawn. The tables list the removals in the changelog of plotly.js for
-// versions 2.0, 3.0 and 4.0. Stored figures are unchanged.
+// Converts figures of plotly.js 1 to 3 when they are drawn.
+// The tables list the removals in its changelog for versions 2.0, 3.0 and 4.0. Stored figures are unchanged.
 
 // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
 type Attributes = Record<string, any>

@@ -21,7 +21,7 @@ const TICKS_PIXELS = 26
 const MIN_CHART_PIXELS = 130
 /** Width of the row name beside a row of facets, in pixels. */
 const ROW_NAME_PIXELS = 24
-/** Space between two facets, for half of a tick label; more for the short labels of years and days, in pixels. */
+/** Space between two facets, in pixels: holds half of a tick label, more of short ones (years, days). */
 const GAP_PIXELS = 32
 const SHORT_GAP_PIXELS = 48
 

@@ -58,7 +58,7 @@ export function placeTitle({ layout, view, above }: Draft): void {
     (subtitleLines.length > 0 ? 18 : 8)
 }
 
-/** Maximum share of the height for a legend above the plot, and the number of rows that are always allowed. */
+/** Maximum share of the height for a legend above the plot, and the number of rows always allowed. */
 const MAX_LEGEND = 0.25
 const MIN_ROWS = 4
 /** Maximum number of legend names that are measured; more never fit. */

@@ -184,8 +184,8 @@ function byKey(list: unknown): Map<string, Attributes> {
 }
 
 /**
- * Returns the match of each trace in `candidates`: with the same data and type, then the same data, then, with
- * `isNext`, the next unused one.
+ * Returns the match of each trace in `candidates`: one with the same data and type, else the same data, else,
+ * with `isNext`, the next unused one.
  */
 function matched(
   traces: readonly Attributes[],
