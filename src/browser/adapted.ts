@@ -1,10 +1,11 @@
+// Adapts figures of an older plotly.js, or in another language, to the current plotly.js.
 import { inLocale } from './locales.ts'
 import { withToday } from './older.ts'
 import type { Figure } from './plotly.ts'
 import type { MoreParts } from './theme/core.ts'
 import type { PlacesNote } from './theme/fit.ts'
 
-/** The parts that few charts need. */
+/** Code that few charts need, loaded on demand. */
 export interface More {
   adapted: typeof adapted
   parts: MoreParts
@@ -15,7 +16,7 @@ declare global {
   var gridlineMore: More | undefined
 }
 
-/** A figure of an earlier plotly.js, or in another language, as the present one draws it. */
+/** Returns a figure as the current plotly.js draws it, with its language. */
 export function adapted(figure: Figure): Figure {
   return inLocale(withToday(figure))
 }

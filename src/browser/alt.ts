@@ -1,7 +1,8 @@
+// Alt text of charts.
 import { listOf } from '../charts/figure/lists.ts'
 import { type Attributes, textOf } from './theme/draft.ts'
 
-/** The usual name of each type of chart, or of the traces of a type. */
+/** Name of each chart type or trace type. */
 const WORDS: Record<string, string> = {
   bar: 'Bar chart',
   box: 'Box plot',
@@ -40,25 +41,27 @@ const WORDS: Record<string, string> = {
   splom: 'Scatter matrix',
 }
 
-/** A sentence that says what a chart shows, from its data, for people who do not see it. */
+/** Returns a sentence that describes a chart from its data. */
 export function altOf({ data, layout }: { data: readonly Attributes[]; layout: Attributes }): string {
-  const shown = data.filter((trace) => trace && trace.visible !== false)
+  const visible = data.filter((trace) => trace && trace.visible !== false)
   const title = plainOf(textOf(layout.title))
   const parts = [
-    shown.length === 0 ? 'Empty chart' : `${WORDS[layout.meta?.chart] ?? wordOf(shown[0])}${seriesOf(shown)}`,
-    // The weeks of a calendar are no range.
-    layout.meta?.chart === 'calendar' ? '' : rangeOf(shown),
-    extremesOf(shown),
+    visible.length === 0
+      ? 'Empty chart'
+      : `${WORDS[layout.meta?.chart] ?? wordOf(visible[0])}${seriesOf(visible)}`,
+    // The x axis of a calendar holds weeks, not dates.
+    layout.meta?.chart === 'calendar' ? '' : rangeOf(visible),
+    extremesOf(visible),
   ].filter((part) => part !== '')
   const axes = ['xaxis', 'yaxis'].flatMap((key) => {
     const text = plainOf(textOf(layout[key]?.title))
     return text ? [`${key[0]}: ${text}`] : []
   })
-  const said = axes.length > 0 ? ` Axes: ${axes.join('; ')}.` : ''
-  return `${title ? `${title}. ` : ''}${parts.join(', ')}.${said}`
+  const axesText = axes.length > 0 ? ` Axes: ${axes.join('; ')}.` : ''
+  return `${title ? `${title}. ` : ''}${parts.join(', ')}.${axesText}`
 }
 
-/** A text without markup. */
+/** Returns a text without markup. */
 function plainOf(markup: string | undefined): string | undefined {
   return markup
     ?.replace(/<[^<>]*>/g, ' ')
@@ -66,6 +69,7 @@ function plainOf(markup: string | undefined): string | undefined {
     .trim()
 }
 
+/** Returns the name of the type of a trace. */
 function wordOf({ type = 'scatter', mode, fill, stackgroup, hole }: Attributes): string {
   if (type === 'pie' && hole) return 'Donut chart'
   if (type !== 'scatter' && type !== 'scattergl') return WORDS[type] ?? 'Chart'
@@ -73,6 +77,7 @@ function wordOf({ type = 'scatter', mode, fill, stackgroup, hole }: Attributes):
   return String(mode).includes('lines') || mode === undefined ? 'Line chart' : 'Scatter plot'
 }
 
+/** Returns how many series or points there are. */
 function seriesOf(traces: readonly Attributes[]): string {
   if (traces.length > 1) return ` of ${traces.length} series`
   const count = Math.max(
@@ -81,7 +86,7 @@ function seriesOf(traces: readonly Attributes[]): string {
   return count > 1 ? ` of ${count.toLocaleString('en')} ${traces[0].type === 'pie' ? 'parts' : 'points'}` : ''
 }
 
-/** From where to where, for dates and numbers. */
+/** Returns the range of x: `from 2019 to 2023`; empty for labels. */
 function rangeOf(traces: readonly Attributes[]): string {
   let [first, last]: (string | number | undefined)[] = [undefined, undefined]
   for (const { x, orientation } of traces)
@@ -91,11 +96,12 @@ function rangeOf(traces: readonly Attributes[]): string {
       if (last === undefined || value > last) last = value
     }
   if (first === undefined || first === last) return ''
-  const plain = (value: string | number): string =>
+  const format = (value: string | number): string =>
     typeof value === 'number' ? numberText(value) : value.replace(/[T ]00:00(:00)?(\.0+)?Z?$/, '')
-  return `from ${plain(first)} to ${plain(last!)}`
+  return `from ${format(first)} to ${format(last!)}`
 }
 
+/** Returns the lowest and the highest value. */
 function extremesOf(traces: readonly Attributes[]): string {
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const trace of traces) {

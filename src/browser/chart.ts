@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// The embedded chart: draws the figure in the page, in the size of the frame. It runs in an opaque origin.
+// Draws the figure of an embedded chart, in the size of its frame. It runs in an opaque origin.
 
 import type { More } from './adapted.ts'
 import { altOf } from './alt.ts'
@@ -19,49 +19,52 @@ const {
 } = script.dataset
 const query = new URLSearchParams(location.search)
 
-/** Settings of the figure that are kept. Others would name other servers or let the reader edit the chart. */
+/** Allowed settings of the figure. Others could name other servers or let the reader edit the chart. */
 const KEPT = ['locale', 'scrollZoom', 'doubleClick', 'staticPlot', 'showTips', 'showAxisDragHandles'] as const
 
 /** Width below which a chart has no buttons, in pixels. */
 const NARROW_PIXELS = 480
 
+/** Returns the plotly.js configuration of a figure. */
 function configOf({ config = {} }: Figure): Record<string, unknown> {
-  const kept = Object.fromEntries(KEPT.filter((name) => name in config).map((name) => [name, config[name]]))
+  const allowed = Object.fromEntries(
+    KEPT.filter((name) => name in config).map((name) => [name, config[name]]),
+  )
   return {
-    ...kept,
+    ...allowed,
     responsive: true,
     displaylogo: false,
-    // An opaque origin cannot take part in sharing, and no chart goes to a third party by one click.
+    // The share button needs an origin, and no click should send a chart to a third party.
     showSendToCloud: false,
-    // On a phone, the buttons would be on the title.
+    // On a phone, the buttons would cover the title.
     ...(modebar === 'false' || innerWidth < NARROW_PIXELS ? { displayModeBar: false } : {}),
   }
 }
 
-/** The figure in the size of the frame, unless the address sets one, and in our theme if it asks for it. */
-function shownFigure(given: Figure): Figure {
-  const { width: _, height: __, ...plain } = withoutTiles(given)
-  // Where the page has the title; charts of others are shown as they are.
+/** Returns the figure in the size of the frame, unless the URL sets one, and with its theme. */
+function shownFigure(figure: Figure): Figure {
+  const { width: _, height: __, ...plain } = withoutTiles(figure)
+  // The page shows the title instead. Figures without a theme stay as they are.
   if (query.get('title') === 'false' && (plain.meta as { theme?: unknown } | undefined)?.theme !== undefined)
     delete plain.title
   const side = (name: string): number | undefined => {
-    const wanted = Number(query.get(name))
-    return wanted >= 10 && wanted <= 10_000 ? wanted : undefined
+    const pixels = Number(query.get(name))
+    return pixels >= 10 && pixels <= 10_000 ? pixels : undefined
   }
   const [width, height] = [side('width'), side('height')]
-  const most = height === undefined ? MAX_HEIGHT_PIXELS : undefined
-  const room = { width: width ?? innerWidth, height: height ?? innerHeight, most }
-  const shown = { data: given.data, layout: plain }
-  const { data, layout } = themedWith(shown, { scheme: schemeOf(), ...room }, loaded?.parts)
-  // A chart that needs more height than the frame has is scrolled.
+  const maxHeight = height === undefined ? MAX_HEIGHT_PIXELS : undefined
+  const size = { width: width ?? innerWidth, height: height ?? innerHeight, most: maxHeight }
+  const untitled = { data: figure.data, layout: plain }
+  const { data, layout } = themedWith(untitled, { scheme: schemeOf(), ...size }, loaded?.parts)
+  // A chart that is higher than the frame scrolls.
   chart.style.minHeight = layout.height === undefined || height !== undefined ? '' : `${layout.height}px`
   return { data, layout: { ...(isPlain(layout) ? dark(layout) : layout), width, height, autosize: true } }
 }
 
-/** The parts that few charts need, once they are loaded. */
+/** Code that few charts need, once it is loaded. */
 let loaded: More | undefined
 
-/** The figure as the present plotly.js draws it; loads what few charts need if this one does. */
+/** Returns a figure as the current plotly.js draws it. Loads the additional code if necessary. */
 async function adapt(figure: Figure): Promise<Figure> {
   if (!needsMore(figure)) return figure
   if (!loaded) await loadScript(more, 'a part of the page')
@@ -69,7 +72,7 @@ async function adapt(figure: Figure): Promise<Figure> {
   return loaded!.adapted(figure)
 }
 
-/** How high a chart becomes for its rows, at most. */
+/** Maximum height of a chart, in pixels. */
 const MAX_HEIGHT_PIXELS = 10_000
 
 function schemeOf(): 'light' | 'dark' {
@@ -77,11 +80,12 @@ function schemeOf(): 'light' | 'dark' {
   return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
 }
 
-/** Whether the figure leaves all colors to us. */
+/** Returns whether the figure sets no colors. */
 function isPlain(layout: Record<string, unknown>): boolean {
   return ['template', 'paper_bgcolor', 'plot_bgcolor', 'font'].every((name) => layout[name] === undefined)
 }
 
+/** Adds dark colors in the dark scheme. */
 function dark(layout: Record<string, unknown>): Record<string, unknown> {
   if (schemeOf() === 'light') return layout
   const axis = { gridcolor: '#3a3f47', zerolinecolor: '#555b66', linecolor: '#555b66' }
@@ -111,10 +115,10 @@ interface Plotted {
 const chart = document.getElementById('chart')!
 const status = document.getElementById('status')!
 
-/** Time after which a chart that is not drawn is given up, in ms. */
+/** Time limit for the first drawing, in ms. */
 const PATIENCE_MS = 30_000
 
-/** Opens links of a figure in a new tab, whatever they ask for: the page there cannot reach this one. */
+// Opens links of a figure in a new tab, without access to this page.
 document.addEventListener(
   'click',
   (event) => {
@@ -127,49 +131,50 @@ document.addEventListener(
   true,
 )
 
-/** Draws a figure, given as JSON text: for the first time, or again with new data. */
+/** Draws a figure (JSON text), for the first time or again with new data. */
 async function draw(text: string): Promise<void> {
   const figure = await prepared(text, geo, adapt)
-  const given = Array.isArray(figure.frames) ? figure.frames.filter((frame) => frame !== null) : []
+  const givenFrames = Array.isArray(figure.frames) ? figure.frames.filter((frame) => frame !== null) : []
   const view = { scheme: schemeOf(), width: innerWidth, height: innerHeight }
-  const frames = framesIn(given as Record<string, unknown>[], figure.layout, view, loaded?.parts)
+  const frames = framesIn(givenFrames as Record<string, unknown>[], figure.layout, view, loaded?.parts)
   const { data, layout } = shownFigure(figure)
-  // What the reader has zoomed or hidden stays so when the data changes.
+  // Keeps the zoom and hidden series when the data changes.
   layout.uirevision ??= 'kept'
-  const wanted = { data, layout, config: configOf(figure), ...(frames.length > 0 && { frames }) }
-  await (chart.dataset.drawn === 'true' ? Plotly.react(chart, wanted) : Plotly.newPlot(chart, wanted))
+  const drawing = { data, layout, config: configOf(figure), ...(frames.length > 0 && { frames }) }
+  await (chart.dataset.drawn === 'true' ? Plotly.react(chart, drawing) : Plotly.newPlot(chart, drawing))
   const changes = fitOf(chart, loaded?.placesNote)
   if (changes) await Plotly.relayout(chart, changes)
   status.hidden = true
   status.textContent = ''
   chart.dataset.drawn = 'true'
-  shown = { text, width: innerWidth }
+  lastDrawn = { text, width: innerWidth }
   tellParent()
   chart.dataset.width = String(innerWidth)
   chart.ariaLabel = altOf(figure)
   isReduced = hasPointsNote(layout)
 }
 
-/** What is shown, and the width it was arranged for, in pixels. */
-let shown = { text: '', width: 0 }
+/** Figure that was drawn last (JSON text), and the width at that time, in pixels. */
+let lastDrawn = { text: '', width: 0 }
 let resizing: ReturnType<typeof setTimeout> | undefined
-/** How long a chart waits for the next size of its frame, in ms. */
+/** Delay after a change of size before the chart is drawn again, in ms. */
 const RESIZE_MS = 150
 
-/** Arranges the chart anew if its frame gets another width. plotly.js itself only stretches it. */
+/** Draws the chart again if the width of its frame changed. plotly.js itself only stretches it. */
 function resized(): void {
-  if (shown.text === '' || innerWidth === shown.width) return
+  if (lastDrawn.text === '' || innerWidth === lastDrawn.width) return
   clearTimeout(resizing)
-  resizing = setTimeout(() => draw(shown.text).catch(() => {}), RESIZE_MS)
+  resizing = setTimeout(() => draw(lastDrawn.text).catch(() => {}), RESIZE_MS)
 }
 
+/** Draws the chart for the first time, then follows its data. */
 async function begin(): Promise<void> {
   try {
-    const late = new Promise<never>((_, reject) => {
+    const timeout = new Promise<never>((_, reject) => {
       setTimeout(() => reject(new Error('it takes too long')), PATIENCE_MS)
     })
-    late.catch(() => {})
-    await Promise.race([draw(document.getElementById('figure')!.textContent!), late])
+    timeout.catch(() => {})
+    await Promise.race([draw(document.getElementById('figure')!.textContent!), timeout])
   } catch (error) {
     Plotly.purge(chart)
     status.hidden = false
@@ -181,22 +186,23 @@ async function begin(): Promise<void> {
   follow()
 }
 
-/** Tells the page around this frame how high the chart wants to be. Nothing of its content is sent. */
+/** Sends the height of the chart to the parent page, but none of its content. */
 function tellParent(): void {
   if (parent === window) return
   const height = Math.ceil(document.documentElement.scrollHeight)
   parent.postMessage({ type: 'gridline:drawn', height }, '*')
 }
 
-/** How often a chart asks whether its data has changed, in ms. */
+/** Interval between polls for changed data, in ms. */
 const ASK_EVERY_MS = 5000
 let state = script.dataset.state ?? ''
 let events: EventSource | undefined
 let timer: ReturnType<typeof setTimeout> | undefined
 
-const address = (what: string): string => `${own}.${what}?watch=${encodeURIComponent(watch)}`
+/** Returns a URL of the live chart. */
+const liveUrl = (what: string): string => `${own}.${what}?watch=${encodeURIComponent(watch)}`
 
-/** Keeps the chart up to date while it can be seen. */
+/** Keeps the chart up to date while it is visible. */
 function follow(): void {
   events?.close()
   events = undefined
@@ -206,61 +212,66 @@ function follow(): void {
     ask()
     return
   }
-  events = new EventSource(address('events'))
+  events = new EventSource(liveUrl('events'))
   events.addEventListener('state', (event) => changed((event as MessageEvent<string>).data))
-  // Where streams do not pass, for example a proxy, the chart asks instead.
+  // If a proxy blocks the event stream, poll instead.
   events.addEventListener('error', () => {
     events?.close()
     later()
   })
 }
 
+/** Schedules the next poll. */
 function later(): void {
   clearTimeout(timer)
   timer = setTimeout(ask, ASK_EVERY_MS * (0.8 + Math.random() * 0.4))
 }
 
+/** Polls for changed data. */
 async function ask(): Promise<void> {
   try {
-    const response = await fetch(address('state'))
-    // The plot is gone, or may no longer be seen: what is shown stays.
+    const response = await fetch(liveUrl('state'))
+    // The plot was deleted or is no longer accessible: keep the drawn chart.
     if (response.status === 404) return
     if (response.ok) await changed((await response.json()).state)
   } catch {
-    // The server does not answer now.
+    // The server is unreachable: try again later.
   }
   later()
 }
 
-/** Draws the present data if it is not the data that is shown. */
-async function changed(now: string): Promise<void> {
-  if (now === state) return
-  state = now
+/** Draws the data again if it has changed. */
+async function changed(newState: string): Promise<void> {
+  if (newState === state) return
+  state = newState
   await drawAgain()
 }
 
-/** Draws what the service has now, with the points that the shown parts of the axes have room for. */
+/** Loads and draws the current data, with points for the visible ranges. */
 async function drawAgain(): Promise<void> {
   const number = ++drawings
   const ranges = shownRanges().map((range) => `&range=${encodeURIComponent(range)}`)
-  const response = await fetch(address('live') + ranges.join(''))
+  const response = await fetch(liveUrl('live') + ranges.join(''))
   const text = response.ok ? await response.text() : undefined
-  // A later question has been asked.
+  // Ignore outdated responses.
   if (text !== undefined && number === drawings) await draw(text)
 }
 
-/** Whether the chart has fewer points than its data, so that more can be read. */
+/** True if the chart shows fewer points than its data: zooming then loads more. */
 let isReduced = false
 let drawings = 0
 let zooming: ReturnType<typeof setTimeout> | undefined
-/** How long a chart waits for the next change of an axis, in ms. */
+/** Delay after zooming before more points are loaded, in ms. */
 const ZOOM_MS = 200
 
+/** Returns whether a note says that points are omitted. */
 function hasPointsNote({ annotations }: Record<string, unknown>): boolean {
-  return Array.isArray(annotations) && annotations.some((one) => one?.name === 'gridline-points')
+  return (
+    Array.isArray(annotations) && annotations.some((annotation) => annotation?.name === 'gridline-points')
+  )
 }
 
-/** The parts of the x axes that are shown, of those that the reader has changed: `xaxis,FROM,TO`. */
+/** Returns the visible ranges of the x axes that the reader changed, as `xaxis,FROM,TO`. */
 function shownRanges(): string[] {
   const layout = (chart as unknown as { layout?: Record<string, ShownAxis> }).layout
   return Object.entries(layout ?? {}).flatMap(([name, axis]) =>
@@ -270,7 +281,7 @@ function shownRanges(): string[] {
   )
 }
 
-/** Reads more points of a part of an axis that the reader zooms to. */
+/** Loads more points for the range that the reader zooms to. */
 function zoomed(change: Record<string, unknown>): void {
   if (!isReduced || !Object.keys(change).some((name) => /^xaxis\d*\.(range|autorange)/.test(name))) return
   clearTimeout(zooming)

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// The form beside a chart, for those who may change it: what `gridline plot set` does, with the same code.
+// Form that changes a chart, with the code of `gridline plot set`.
 
 import { gridIn, rechart } from '../charts/change/rechart.ts'
 import { specOf } from '../charts/change/stored.ts'
@@ -23,25 +23,25 @@ import { address, ask, chartClient, textOf } from './service.ts'
 const panel = document.getElementById('edit') as HTMLDetailsElement
 const { fid = '', content = '', update = '', grids = '' } = panel.dataset
 const client = chartClient(panel.dataset)
-/** Themes by name: the built-in ones, and that of the server. */
+/** Themes by name: the built-in ones, and the default theme of the server. */
 const themes = new Map(builtInThemes().map((theme) => [theme.name, theme]))
 if (panel.dataset.theme) {
-  const own = JSON.parse(panel.dataset.theme) as Theme
-  themes.set(own.name, own)
+  const serverTheme = JSON.parse(panel.dataset.theme) as Theme
+  themes.set(serverTheme.name, serverTheme)
 }
 const form = panel.querySelector('form') as HTMLFormElement
 const status = panel.querySelector('[role=status]') as HTMLElement
 const command = document.getElementById('edit-command') as HTMLElement
 
-/** Fields that are sizes of the layout, and what they can be, in pixels. */
+/** Layout fields that hold sizes, in pixels. */
 const SIZES = ['width', 'height'] as const
 const MIN_PIXELS = 100
 const MAX_PIXELS = 4000
-/** Options that have no field of their own: a file of this machine, and the theme, which is a part of the figure. */
+/** Options without a generated field: a local file, and the theme, which is part of the figure. */
 const WITHOUT_FIELD: ReadonlySet<string> = new Set(['geojson', 'theme'])
-/** The options that have a field, by their table. */
+/** Options with a generated field. */
 const OPTIONS = optionNames.filter((name) => !WITHOUT_FIELD.has(name))
-/** Those that stand above the others, in this order. */
+/** Options at the top of the form, in this order. */
 const FIRST = [
   'title',
   'subtitle',
@@ -64,9 +64,9 @@ const OF_ALL: ReadonlySet<string> = new Set(['title', 'theme', ...SIZES])
 interface Chart {
   figure: Figure
   etag: string | null
-  /** The names of the series of `--by`, which are in the data. */
+  /** Names of the series of `--by`, from the data. */
   names?: string[]
-  /** Undefined for a figure that options do not make: it has a title and a theme only. */
+  /** Undefined for a figure that is not a chart of a grid: only title and theme can be changed. */
   made?: { grid: ChartGrid; type: ChartType; options: ChartOptions }
 }
 
@@ -74,18 +74,18 @@ let chart: Chart | undefined
 
 makeFields()
 
-/** Makes the fields of the options: the first ones, and the others behind a summary. */
+/** Creates the fields of the options: the first ones above, others behind a summary. */
 function makeFields(): void {
   const rest = OPTIONS.filter((name) => !(FIRST as readonly string[]).includes(name))
   document.getElementById('edit-fields')!.append(...FIRST.map(fieldOf))
   document.getElementById('edit-more')!.append(...rest.map(fieldOf))
 }
 
-/** The field of an option, with its name and what it does. */
+/** Creates the field of an option, with a label and a tooltip. */
 function fieldOf(name: keyof ChartOptions): HTMLElement {
-  const { kind, description, choices: words } = rowOf(name)
+  const { kind, description, choices: choiceTexts } = rowOf(name)
   const label = document.createElement('label')
-  const isChoice = kind === 'column' || kind === 'flag' || words !== undefined
+  const isChoice = kind === 'column' || kind === 'flag' || choiceTexts !== undefined
   const isLong = kind === 'texts' || kind === 'where'
   const input = document.createElement(isChoice ? 'select' : isLong ? 'textarea' : 'input')
   input.name = name
@@ -97,7 +97,7 @@ function fieldOf(name: keyof ChartOptions): HTMLElement {
   return label
 }
 
-/** `rangeX` → `Range x`. */
+/** Returns the label of an option: `rangeX` → `Range x`. */
 function wordOf(name: string): string {
   const words = flagOf(name).slice(2).replaceAll('-', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
@@ -118,11 +118,11 @@ function say(text: string): void {
   status.textContent = text
 }
 
-/** Reads the chart, and fills the form with what it is. */
+/** Loads the chart and fills the form. */
 async function open(): Promise<void> {
   const response = await ask(content)
-  const given = (await response.json()) as Partial<Figure>
-  const figure: Figure = { ...given, data: given.data ?? [], layout: given.layout ?? {} }
+  const body = (await response.json()) as Partial<Figure>
+  const figure: Figure = { ...body, data: body.data ?? [], layout: body.layout ?? {} }
   chart = { figure, etag: response.headers.get('etag') }
   try {
     const grid = (await (await ask(address(grids, gridIn(figure)))).json()) as ChartGrid
@@ -131,13 +131,13 @@ async function open(): Promise<void> {
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'usage') throw error
     say(
-      'This figure is not a chart of the columns of one grid: only its title and its theme can be changed here.',
+      'This figure is not a chart of the columns of one grid. Only its title and theme can be changed here.',
     )
   }
   const opened = chart
   fill(opened)
   show()
-  // The form can be used before the data is read.
+  // The form is usable before the data is loaded.
   opened.names = await namesOf(figure).catch(() => [])
   if (opened.names.length > 0 && chart === opened) fillColors(opened)
 }
@@ -146,11 +146,13 @@ function field(name: Field): HTMLInputElement | HTMLSelectElement {
   return form.elements.namedItem(name) as HTMLInputElement | HTMLSelectElement
 }
 
+/** Fills a select field; `empty` labels the empty choice. */
 function choices(name: Field, values: readonly string[], empty?: string): void {
   const all = [...(empty === undefined ? [] : [['', empty]]), ...values.map((value) => [value, value])]
   field(name).replaceChildren(...all.map(([value, text]) => new Option(text, value)))
 }
 
+/** Fills the form with the options of the chart. */
 function fill({ figure, made }: Chart): void {
   const names = made?.grid.cols.map(({ name }) => name) ?? []
   choices('type', chartTypes)
@@ -161,7 +163,7 @@ function fill({ figure, made }: Chart): void {
       choices(name, name === 'stack' ? words : words.filter((word) => word !== 'none'), 'default')
     else if (kind === 'column') choices(name, names, 'none')
   }
-  // What a chart has on an axis can be another column, but not none.
+  // The x column can be changed, but not removed.
   const x = made?.options.x
   choices(
     'x',
@@ -177,6 +179,7 @@ function fill({ figure, made }: Chart): void {
   fillColors(chart!)
 }
 
+/** Creates a color field for each series. */
 function fillColors({ figure }: Chart): void {
   const colors = document.getElementById('edit-colors') as HTMLElement
   colors.replaceChildren(...seriesOf(figure).map(({ name, color }) => colorField(name, color)))
@@ -186,7 +189,7 @@ function themeOf({ layout }: Figure): string {
   return layout.meta?.theme ?? DEFAULT_THEME
 }
 
-/** What the chart is now, as the fields have it. */
+/** Returns the field values of the unchanged chart. */
 function before(): Record<Field, string> {
   const { figure, made } = chart!
   const title = typeof figure.layout.title === 'string' ? figure.layout.title : figure.layout.title?.text
@@ -201,13 +204,13 @@ function before(): Record<Field, string> {
   }
 }
 
-/** The value of an option as its field has it. */
+/** Returns the field value of an option value. */
 function textIn(value: ChartOptions[keyof ChartOptions]): string {
   if (value === true) return 'yes'
   return value === undefined || value === false ? '' : [value].flat().join('\n')
 }
 
-/** The value of a field as its option has it. */
+/** Returns the option value of a field value. */
 function valueIn(name: string, text: string): unknown {
   const kind = kindOfOption(name)
   if (kind === 'flag') return text === 'yes'
@@ -215,14 +218,14 @@ function valueIn(name: string, text: string): unknown {
   return kind === 'number' && text !== '' ? Number(text) : text || 'none'
 }
 
-/** The series of a chart that have names of their own, with the attribute that colors each. */
+/** Returns the named series of a chart with their colors. */
 function seriesOf({ data }: Figure): { name: string; color: string }[] {
-  const ofTraces = data.flatMap((trace, index) => {
+  const traceSeries = data.flatMap((trace, index) => {
     if (typeof trace.name !== 'string' || Array.isArray(trace.transforms)) return []
     return [{ name: trace.name, color: hexOf(trace[colorKey(trace)]?.color) ?? usual(index) }]
   })
   const [grouping] = groupingsIn(data)
-  if (!grouping) return ofTraces
+  if (!grouping) return traceSeries
   const styles = data[grouping.trace].transforms[grouping.transform].styles ?? []
   const colorOf = (name: string): unknown =>
     // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
@@ -230,25 +233,25 @@ function seriesOf({ data }: Figure): { name: string; color: string }[] {
   return (chart?.names ?? []).map((name, k) => ({ name, color: hexOf(colorOf(name)) ?? usual(k) }))
 }
 
-/** A color that a field can show. */
+/** Returns a color that a color field accepts (#rrggbb); undefined for others. */
 function hexOf(color: unknown): string | undefined {
   return typeof color === 'string' && /^#[0-9a-f]{6}$/i.test(color) ? color : undefined
 }
 
-/** Series of which the form shows colors: more cannot be told apart. */
+/** Maximum number of color fields; more series are hard to tell apart. */
 const MAX_SERIES = 12
 
-/** The names of the series of `--by`. */
+/** Loads the names of the series of `--by`. */
 async function namesOf({ data }: Figure): Promise<string[]> {
   if (groupingsIn(data).length === 0) return []
-  const shown = (await (await ask(`${content}?inline_data=true`)).json()) as Figure
-  return [...new Set(shown.data.map(({ name }) => String(name ?? '')))].slice(0, MAX_SERIES)
+  const figure = (await (await ask(`${content}?inline_data=true`)).json()) as Figure
+  return [...new Set(figure.data.map(({ name }) => String(name ?? '')))].slice(0, MAX_SERIES)
 }
 
-/** The color of a trace that has none of its own. */
+/** Returns the default color of a trace. */
 function usual(index: number): string {
-  const own: unknown = chart?.figure.layout.template?.layout?.colorway
-  const colors: readonly string[] = Array.isArray(own) && own.length > 0 ? own : COLORS
+  const colorway: unknown = chart?.figure.layout.template?.layout?.colorway
+  const colors: readonly string[] = Array.isArray(colorway) && colorway.length > 0 ? colorway : COLORS
   return colors[index % colors.length]
 }
 
@@ -261,7 +264,7 @@ function colorField(name: string, color: string): HTMLElement {
   return label
 }
 
-/** Colors that are chosen, by series. */
+/** Returns the changed colors, by series. */
 function chosenColors(): Map<string, string> {
   const inputs = [...document.querySelectorAll<HTMLInputElement>('#edit-colors input')]
   return new Map(
@@ -271,18 +274,18 @@ function chosenColors(): Map<string, string> {
   )
 }
 
-/** The fields that are changed. */
+/** Returns the changed fields. */
 function changes(): Partial<Record<Field, string>> {
-  const was = before()
+  const unchanged = before()
   return Object.fromEntries(
     FIELDS.map((name) => [name, field(name).value.trim()]).filter(
-      // A field has other line ends than the figure.
-      ([name, value]) => value !== was[name as Field].replace(/\r\n?/g, '\n').trim(),
+      // Line ends differ between a field and the figure.
+      ([name, value]) => value !== unchanged[name as Field].replace(/\r\n?/g, '\n').trim(),
     ),
   )
 }
 
-/** Shows which fields the type has, and the command that does the same. */
+/** Shows the fields that the type accepts, and the equivalent command. */
 function show(): void {
   if (!chart) return
   const type = field('type').value as ChartType
@@ -291,15 +294,15 @@ function show(): void {
     const isOpen = chart.made ? !isTyped || takes(type, name as keyof ChartOptions) : OF_ALL.has(name)
     ;(field(name).closest('label') as HTMLElement).hidden = !isOpen
   }
-  const words = [
+  const flags = [
     ...Object.entries(changes()).map(([name, value]) => wordsOf(name as Field, value)),
     ...[...chosenColors()].map(([name, color]) => `--color-of ${quoted(`${name}=${color}`)}`),
   ]
   command.textContent =
-    words.length > 0 ? `gridline plot set ${fid} ${words.join(' ')}` : `gridline plot options ${fid}`
+    flags.length > 0 ? `gridline plot set ${fid} ${flags.join(' ')}` : `gridline plot options ${fid}`
 }
 
-/** A change, as it is typed. */
+/** Returns the command-line flag of a changed field. */
 function wordsOf(name: Field, value: string): string {
   const kind = kindOfOption(name)
   if (kind === 'flag') return value === 'yes' ? flagOf(name) : `--no-${flagOf(name).slice(2)}`
@@ -316,13 +319,13 @@ function isSize(name: Field): name is (typeof SIZES)[number] {
   return name === 'width' || name === 'height'
 }
 
-/** Saves what is changed, unless somebody else has changed the plot meanwhile. */
+/** Saves the changes; fails if someone else changed the plot. */
 async function save(): Promise<void> {
   if (!chart) return
   const changed = changes()
   const colors = chosenColors()
   if (Object.keys(changed).length === 0 && colors.size === 0) {
-    say('Nothing is changed.')
+    say('Nothing has changed.')
     return
   }
   for (const name of SIZES) {
@@ -347,13 +350,13 @@ async function save(): Promise<void> {
   say(['Saved.', ...notes].join(' '))
 }
 
-/** The colors that the page gave its chart. */
+/** Color scheme that the page gave to its chart. */
 const pageColors =
   new URLSearchParams(document.querySelector<HTMLIFrameElement>('iframe.chart')?.src.split('?')[1]).get(
     'theme',
   ) ?? 'auto'
 
-/** Draws the chart of the page again, in its size and in the colors that are chosen. */
+/** Reloads the chart on the page, with the selected size and color scheme. */
 function showAgain(): void {
   const frame = document.querySelector<HTMLIFrameElement>('iframe.chart')
   if (!frame) return
@@ -366,7 +369,7 @@ function showAgain(): void {
   frame.src = url.href
 }
 
-/** A figure in the size that is chosen. */
+/** Returns a figure with the changed size. */
 function sized(figure: Figure, changed: Partial<Record<Field, string>>): Figure {
   const layout = { ...figure.layout }
   for (const name of SIZES) {
@@ -376,6 +379,7 @@ function sized(figure: Figure, changed: Partial<Record<Field, string>>): Figure 
   return { ...figure, layout }
 }
 
+/** Returns the figure with the changed options, and collects notes. */
 async function figureWith(changed: Partial<Record<Field, string>>, notes: string[]): Promise<Figure> {
   const { figure, made } = chart!
   const theme = changed.theme === undefined ? undefined : themes.get(changed.theme)
@@ -395,6 +399,7 @@ async function figureWith(changed: Partial<Record<Field, string>>, notes: string
   return rechart(client, made.grid, figure, type as ChartType | undefined, options, theme, note)
 }
 
+/** Returns the figure with the changed colors of series. */
 function colored(figure: Figure, colors: ReadonlyMap<string, string>): Figure {
   const data = figure.data.map((trace) => {
     const color = Array.isArray(trace.transforms) ? undefined : colors.get(trace.name)

@@ -1,4 +1,4 @@
-// Months and numbers of charts in the language that `layout.meta.locale` names.
+// Month names and number formats of charts in the language of `layout.meta.locale`.
 
 import { knownLocale } from '../charts/figure/locale.ts'
 
@@ -7,12 +7,12 @@ interface Figure {
   config?: Record<string, unknown>
 }
 
-/** The figure with the settings that plotly.js needs for its language, which it then knows; unchanged without one. */
+/** Registers the language of a figure with plotly.js and returns the figure with its settings. */
 export function inLocale<T extends Figure>(figure: T): T {
   const tag = (figure.layout.meta as { locale?: unknown } | undefined)?.locale
   if (typeof tag !== 'string' || knownLocale(tag) === undefined) return figure
   // 2023-01-01 was a Sunday.
-  const named = (option: Intl.DateTimeFormatOptions, times: readonly number[]): string[] =>
+  const format = (option: Intl.DateTimeFormatOptions, times: readonly number[]): string[] =>
     times.map((time) => new Intl.DateTimeFormat(tag, { ...option, timeZone: 'UTC' }).format(time))
   const days = Array.from({ length: 7 }, (_, k) => Date.UTC(2023, 0, k + 1))
   const months = Array.from({ length: 12 }, (_, k) => Date.UTC(2023, k, 1))
@@ -21,10 +21,10 @@ export function inLocale<T extends Figure>(figure: T): T {
     name: tag,
     dictionary: {},
     format: {
-      days: named({ weekday: 'long' }, days),
-      shortDays: named({ weekday: 'short' }, days),
-      months: named({ month: 'long' }, months),
-      shortMonths: named({ month: 'short' }, months),
+      days: format({ weekday: 'long' }, days),
+      shortDays: format({ weekday: 'short' }, days),
+      months: format({ month: 'long' }, months),
+      shortMonths: format({ month: 'short' }, months),
       ...dateFormats(tag),
     },
   })
@@ -35,13 +35,13 @@ export function inLocale<T extends Figure>(figure: T): T {
   }
 }
 
-/** How a language writes dates: `%d.%m.%Y`, `%-d. %b`, `%-d. %b %Y`. */
+/** Returns the d3 date formats of a language: `%d.%m.%Y`, `%-d. %b`, `%-d. %b %Y`. */
 function dateFormats(tag: string): Record<'date' | 'dayMonth' | 'dayMonthYear', string> {
   const patternOf = (options: Intl.DateTimeFormatOptions, names: Record<string, string>): string =>
     new Intl.DateTimeFormat(tag, { ...options, calendar: 'gregory', numberingSystem: 'latn' })
       .formatToParts(0)
       .map(({ type, value }) =>
-        // Names of months that are numbers: 1월.
+        // Month names that contain numbers: 1월.
         type === 'month' && names.month === '%b' && /^\d/.test(value)
           ? value.replace(/^\d+/, '%-m')
           : (names[type] ?? (type === 'literal' ? value : '')),
@@ -58,12 +58,12 @@ function dateFormats(tag: string): Record<'date' | 'dayMonth' | 'dayMonthYear', 
   }
 }
 
-/** The decimal and the thousands separator of a language. */
+/** Returns the decimal and the thousands separator of a language. */
 function separatorsOf(tag: string): string {
   const parts = new Intl.NumberFormat(tag, {
     useGrouping: 'always',
     numberingSystem: 'latn',
   } as Intl.NumberFormatOptions).formatToParts(12345.6)
-  const of = (type: string): string => parts.find((part) => part.type === type)?.value ?? ''
-  return `${of('decimal')}${of('group')}`
+  const partOf = (type: string): string => parts.find((part) => part.type === type)?.value ?? ''
+  return `${partOf('decimal')}${partOf('group')}`
 }

@@ -1,6 +1,5 @@
 /// <reference lib="dom" />
-// The button that makes a chart of a grid: what `gridline plot create --grid` does, with the same code. It runs when the
-// button is pressed.
+// Creates a chart of a grid, as `gridline plot create --grid` does. Loaded when its button is pressed.
 import { madeChart } from '../charts/make.ts'
 import type { ChartGrid } from '../charts/spec/options.ts'
 import { AUTO } from '../charts/spec/types.ts'
@@ -10,12 +9,12 @@ const button = document.getElementById('make') as HTMLButtonElement
 const status = button.parentElement!.querySelector('[role=status]') as HTMLElement
 const { fid = '', create = '', grids = '', where, parent } = button.dataset
 
-/** Characters of the name of a grid that are part of that of its chart: names have a limit. */
+/** Maximum number of characters of the grid name in the name of its chart: names have a limit. */
 const MAX_CHARACTERS = 200
 
 async function make(): Promise<void> {
   button.disabled = true
-  status.textContent = 'Making a chart …'
+  status.textContent = 'Creating a chart …'
   try {
     const grid = (await (await ask(address(grids, fid))).json()) as ChartGrid
     const { type, figure } = await madeChart(chartClient(button.dataset), grid, AUTO, { where }, () => {})
@@ -29,10 +28,10 @@ async function make(): Promise<void> {
     const headers = { 'content-type': 'application/json' }
     const response = await ask(create, { method: 'POST', headers, body: JSON.stringify(body) })
     const { file } = await response.json()
-    // The path alone: the page may have another name for this server.
+    // Use the path only: the page may use another host name.
     location.assign(`${new URL(file.web_url).pathname}#edit`)
   } catch (error) {
-    status.textContent = `No chart was made: ${textOf(error)}`
+    status.textContent = `No chart was created: ${textOf(error)}`
     button.disabled = false
   }
 }

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// What few charts need: a page loads it where it does. It gives itself to the script of the chart.
+// Code that few charts need. Pages load it on demand; it passes itself to the chart script.
 import { adapted } from './adapted.ts'
 import { placesNote } from './theme/maps.ts'
 import { moreParts } from './theme/more.ts'

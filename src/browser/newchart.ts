@@ -1,8 +1,7 @@
 /// <reference lib="dom" />
-// Saves a chart that another page sends: through the share button of plotly.js, or as the field of a form. Nothing is
-// stored before the person says so.
+// Page /newchart: previews and saves a chart sent by another site (share button of plotly.js, or a form).
 
-/** Paths of the API, and whether the chart is in the page. */
+// API paths, and whether the chart is in the page.
 const {
   external = '',
   user: userPath = '',
@@ -16,12 +15,13 @@ const say = (text: string): void => {
   element('message').textContent = text
 }
 
-/** The chart as JSON text, without what is not part of a figure. */
+/** JSON text of the chart, without members that are not part of a figure. */
 let figure: string | undefined
 
-/** The origin of the page that has the chart. `null` for a page from a file. */
-const from = new URLSearchParams(location.search).get('origin') ?? ''
+/** Origin of the page that sends the chart; `null` for a local file. */
+const senderOrigin = new URLSearchParams(location.search).get('origin') ?? ''
 
+/** Returns the name of the signed-in user; undefined if there is none. */
 async function signedIn(): Promise<string | undefined> {
   const response = await fetch(userPath)
   return response.ok ? (await response.json()).username : undefined
@@ -44,24 +44,24 @@ element<HTMLFormElement>('signin').addEventListener('submit', async (event) => {
   event.preventDefault()
   const body = new URLSearchParams()
   for (const name of ['username', 'api_key']) body.set(name, element<HTMLInputElement>(name).value)
-  // The answer of success leads to the start page; only whether it worked counts here.
+  // The response redirects to the start page, so check the session instead.
   await fetch('/signin', { method: 'POST', body, redirect: 'manual' })
   if (await signedIn()) await begin()
   else say('Wrong username or API key.')
 })
 
-/** Tells the page with the chart that it may send it: the protocol of the share button of plotly.js 3.7 and later. */
+/** Asks the opener for the chart, with the protocol of the share button of plotly.js 3.7 and later. */
 function askOpener(): void {
   const opener = window.opener as Window | null
-  if (!opener || !isOrigin(from)) {
+  if (!opener || !isOrigin(senderOrigin)) {
     say('Open this page with the share button of a chart.')
     return
   }
   addEventListener('message', ({ source, origin, data }) => {
-    if (source !== opener || origin !== from || data?.type !== 'chart' || figure !== undefined) return
-    take(JSON.stringify(data.chart, plain), from === 'null' ? 'a page from a file' : from)
+    if (source !== opener || origin !== senderOrigin || data?.type !== 'chart' || figure !== undefined) return
+    take(JSON.stringify(data.chart, plain), senderOrigin === 'null' ? 'a page from a file' : senderOrigin)
   })
-  opener.postMessage({ type: 'CHART_AUTH_SUCCESS' }, from === 'null' ? '*' : from)
+  opener.postMessage({ type: 'CHART_AUTH_SUCCESS' }, senderOrigin === 'null' ? '*' : senderOrigin)
   say('Receiving the chart …')
 }
 
@@ -69,14 +69,14 @@ function isOrigin(text: string): boolean {
   return text === 'null' || (URL.canParse(text) && new URL(text).origin === text && /^https?:/.test(text))
 }
 
-/** Typed arrays become arrays. */
+/** Replaces typed arrays by arrays (for `JSON.stringify`). */
 function plain(_: string, value: unknown): unknown {
   return ArrayBuffer.isView(value) && !(value instanceof DataView)
     ? Array.from(value as unknown as ArrayLike<number>)
     : value
 }
 
-/** Shows a chart that has arrived, and the form to save it. */
+/** Shows a received chart, and the form to save it. */
 function take(text: string, origin: string): void {
   let chart: { data?: unknown; layout?: { title?: unknown }; frames?: unknown; config?: unknown }
   try {
@@ -93,11 +93,11 @@ function take(text: string, origin: string): void {
   figure = JSON.stringify({ data, layout: layout ?? {}, ...(Array.isArray(frames) && { frames }) })
   const size = new Blob([figure]).size
   const title = layout?.title
-  const named = typeof title === 'string' ? title : (title as { text?: unknown } | undefined)?.text
+  const titleText = typeof title === 'string' ? title : (title as { text?: unknown } | undefined)?.text
   element('origin').textContent = origin
   element('size').textContent = size < 1e6 ? `${Math.ceil(size / 1000)} kB` : `${(size / 1e6).toFixed(1)} MB`
   element<HTMLInputElement>('name').value =
-    (typeof named === 'string' ? named : '')
+    (typeof titleText === 'string' ? titleText : '')
       .replace(/<[^>]*>/g, ' ')
       .replace(/[/\\]/g, ' ')
       .replace(/\s+/g, ' ')

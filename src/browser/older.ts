@@ -1,10 +1,10 @@
-// Figures of earlier versions of plotly.js, as its present version draws them. The rows of these tables are the removals
-// that the changelog of plotly.js names for versions 2.0, 3.0 and 4.0. Figures are stored as they came.
+// Converts figures of plotly.js 1 to 3 when they are drawn.
+// The tables list the removals in its changelog for versions 2.0, 3.0 and 4.0. Stored figures are unchanged.
 
 // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
 type Attributes = Record<string, any>
 
-/** Attributes that became part of a title, at any depth. */
+/** Attributes that moved into `title`, at any depth. */
 const IN_TITLE: Readonly<Record<string, string>> = {
   titlefont: 'font',
   titleside: 'side',
@@ -12,7 +12,7 @@ const IN_TITLE: Readonly<Record<string, string>> = {
   titleoffset: 'offset',
 }
 
-/** Types of traces that were replaced, and how the attributes of a trace change with its type. */
+/** Trace types that were replaced, with the conversion of their attributes. */
 const TYPES: Readonly<Record<string, [type: string, change?: (trace: Attributes) => Attributes]>> = {
   heatmapgl: ['heatmap'],
   contourgl: ['contour'],
@@ -23,16 +23,16 @@ const TYPES: Readonly<Record<string, [type: string, change?: (trace: Attributes)
   area: ['barpolar', polar],
 }
 
-/** Attributes of traces that have other names now: by type of trace, or for all (`*`). */
+/** Renamed trace attributes, by trace type; `*` for all types. */
 const RENAMED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '*': { scl: 'colorscale', reversescl: 'reversescale' },
   surface: { zauto: 'cauto', zmin: 'cmin', zmax: 'cmax' },
 }
 
-/** Contents of these are data, in which a title is a text like any other. */
+/** Members that hold data: a title in them is not converted. */
 const DATA_KEYS = new Set(['meta', 'customdata', 'geojson', 'source', 'ids'])
 
-/** The figure with today's attributes. What is not a figure is unchanged. */
+/** Returns a figure with the current attributes; anything else unchanged. */
 export function withToday<T extends { data: unknown; layout: unknown }>(figure: T): T {
   const { frames } = figure as { frames?: unknown }
   return {
@@ -41,20 +41,21 @@ export function withToday<T extends { data: unknown; layout: unknown }>(figure: 
   } as T
 }
 
-/** A figure, or a frame of one, which may have data or a layout alone. */
-function drawable(given: unknown): unknown {
-  if (!isObject(given)) return given
-  const { data, layout } = given
+/** Converts a figure or a frame, which may lack data or layout. */
+function drawable(figure: unknown): unknown {
+  if (!isObject(figure)) return figure
+  const { data, layout } = figure
   return {
-    ...given,
+    ...figure,
     ...(Array.isArray(data) && { data: data.map(traceOf) }),
     ...(isObject(layout) && { layout: layoutOf(layout) }),
   }
 }
 
-function traceOf(given: unknown): unknown {
-  if (!isObject(given)) return given
-  let trace = withTitles(given)
+/** Converts a trace. */
+function traceOf(old: unknown): unknown {
+  if (!isObject(old)) return old
+  let trace = withTitles(old)
   if (isLegacyPolar(trace))
     trace = polar({ ...trace, type: trace.type === 'bar' ? 'barpolar' : 'scatterpolar' })
   const [type, change] =
@@ -72,27 +73,28 @@ function traceOf(given: unknown): unknown {
   return trace
 }
 
-/** Attributes that changed places when bars were horizontal: `bardir` was written beside those of vertical ones. */
+/** Attributes that swap axes with `bardir: 'h'`; it was written beside the attributes of vertical bars. */
 const OF_X = /^(?:x(?:src|0|bins|calendar)?|dx|nbinsx|autobinx|error_x)$/
 
-/** Horizontal bars of `bardir: 'h'` had their places in `x`; those of `orientation` have them in `y`. */
+/** Converts `bardir: 'h'` to `orientation: 'h'`: swaps x and y. */
 function withOrientation({ bardir, ...trace }: Attributes): Attributes {
   const { type } = trace
   if (bardir !== 'h' || (type !== 'bar' && !String(type).startsWith('histogram'))) return trace
-  const turned: Attributes = { orientation: 'h' }
+  const converted: Attributes = { orientation: 'h' }
   for (const [key, value] of Object.entries(trace)) {
-    const other = key.replace(/[xy](?=src$|0$|bins$|calendar$|$)/, (letter) => (letter === 'x' ? 'y' : 'x'))
-    turned[OF_X.test(key) || OF_X.test(other) ? other : key] = value
+    const swapped = key.replace(/[xy](?=src$|0$|bins$|calendar$|$)/, (letter) => (letter === 'x' ? 'y' : 'x'))
+    converted[OF_X.test(key) || OF_X.test(swapped) ? swapped : key] = value
   }
-  return turned
+  return converted
 }
 
-function layoutOf(given: Attributes): Attributes {
-  const layout = withTitles(given)
+/** Converts a layout and its template. */
+function layoutOf(old: Attributes): Attributes {
+  const layout = withTitles(old)
   for (const [key, value] of Object.entries(layout)) {
     if (/^[xy]axis\d*$/.test(key) && isObject(value)) layout[key] = axisOf(value)
     if (/^scene\d*$/.test(key) && isObject(value)) layout[key] = sceneOf(value)
-    // The subplot of the new types of maps.
+    // Map subplots were renamed too.
     const [, number] = /^mapbox(\d*)$/.exec(key) ?? []
     if (number !== undefined) {
       layout[`map${number}`] ??= value
@@ -105,12 +107,12 @@ function layoutOf(given: Attributes): Attributes {
     const next = { ...template }
     if (isObject(template.layout)) next.layout = layoutOf(template.layout)
     if (isObject(template.data)) {
-      // Its traces are listed by type.
+      // Template traces are listed by type.
       next.data = {}
       for (const [type, traces] of Object.entries(template.data)) {
-        const today = Object.hasOwn(TYPES, type) ? TYPES[type][0] : type
+        const newType = Object.hasOwn(TYPES, type) ? TYPES[type][0] : type
         if (Array.isArray(traces) && type !== '__proto__')
-          next.data[today] ??= traces.map((one) => templateOf(type, one))
+          next.data[newType] ??= traces.map((trace) => templateOf(type, trace))
       }
     }
     layout.template = next
@@ -118,18 +120,18 @@ function layoutOf(given: Attributes): Attributes {
   return layout
 }
 
-/** A trace of a template, which has no type of its own. */
+/** Converts a trace of a template, whose type is its key. */
 function templateOf(type: string, trace: unknown): unknown {
   if (!isObject(trace)) return trace
   const { type: _, ...rest } = traceOf({ ...trace, type }) as Attributes
   return rest
 }
 
-/** A copy in which titles are objects, as deep as there are any. Arrays of values are not walked. */
-function withTitles(given: Attributes): Attributes {
+/** Returns a copy in which all titles are objects, at any depth. Skips arrays of values. */
+function withTitles(source: Attributes): Attributes {
   const copy: Attributes = {}
-  for (const [key, value] of Object.entries(given)) {
-    // Assigned, it would be the prototype of the copy.
+  for (const [key, value] of Object.entries(source)) {
+    // An assignment would set the prototype of the copy.
     if (key === '__proto__') continue
     if (DATA_KEYS.has(key)) copy[key] = value
     else if ((key === 'args' || key === 'args2') && Array.isArray(value)) copy[key] = argumentsOf(value)
@@ -137,36 +139,36 @@ function withTitles(given: Attributes): Attributes {
     else if (key === 'title' && isObject(value)) copy.title = { ...copy.title, ...withTitles(value) }
     else if (Object.hasOwn(IN_TITLE, key)) {
       const title = isText(copy.title) ? { text: String(copy.title) } : copy.title
-      // What a present attribute says goes before.
+      // Current attributes take precedence.
       copy.title = { [IN_TITLE[key]]: value, ...title }
     } else if (isObject(value)) copy[key] = withTitles(value)
     else if (Array.isArray(value) && value.some(isObject))
-      copy[key] = value.map((one) => (isObject(one) ? withTitles(one) : one))
+      copy[key] = value.map((item) => (isObject(item) ? withTitles(item) : item))
     else copy[key] = value
   }
   return copy
 }
 
 /**
- * What a button or a slider passes on: attributes by their paths, or one path and its value. A title that is a text
- * changes the text alone, as it did.
+ * Converts arguments of buttons and sliders: attributes by path, or one path and its value. A string title
+ * changes only the text, as before.
  */
 function argumentsOf(values: readonly unknown[]): unknown[] {
   const [path, value] = values
   if (typeof path === 'string') return [todaysPath(path, value), ...values.slice(1)]
-  return values.map((one) =>
-    isObject(one)
+  return values.map((item) =>
+    isObject(item)
       ? Object.fromEntries(
-          Object.entries(one).map(([key, inner]) => [
+          Object.entries(item).map(([key, inner]) => [
             todaysPath(key, inner),
             isObject(inner) ? withTitles(inner) : inner,
           ]),
         )
-      : one,
+      : item,
   )
 }
 
-/** `xaxis.title` → `xaxis.title.text`, `titlefont.size` → `title.font.size`. */
+/** Returns the current path of an attribute: `xaxis.title` → `xaxis.title.text`. */
 function todaysPath(path: string, value: unknown): string {
   if (/(^|\.)title$/.test(path) && (isText(value) || Array.isArray(value))) return `${path}.text`
   return path.replace(
@@ -175,11 +177,13 @@ function todaysPath(path: string, value: unknown): string {
   )
 }
 
+/** Converts `autotick` to `tickmode`. */
 function axisOf({ autotick, ...axis }: Attributes): Attributes {
   if (typeof autotick !== 'boolean' || axis.tickmode !== undefined) return axis
   return { ...axis, tickmode: autotick ? 'auto' : axis.tickvals === undefined ? 'linear' : 'array' }
 }
 
+/** Converts the camera and the axes of a 3-D scene. */
 function sceneOf(scene: Attributes): Attributes {
   const axes = Object.entries(scene).filter(([key, value]) => /^[xyz]axis$/.test(key) && isObject(value))
   const { cameraposition, ...rest } = scene
@@ -190,26 +194,27 @@ function sceneOf(scene: Attributes): Attributes {
   }
 }
 
-/** A camera that was given as its rotation (a quaternion), what it looks at, and how far away it is. */
-function cameraOf(given: unknown): Attributes | undefined {
-  if (!Array.isArray(given)) return undefined
-  const [rotation, center, radius] = given
+/** Converts `cameraposition`: a quaternion, a center and a distance. */
+function cameraOf(position: unknown): Attributes | undefined {
+  if (!Array.isArray(position)) return undefined
+  const [rotation, center, radius] = position
   if (!isNumbers(rotation, 4) || !isNumbers(center, 3) || typeof radius !== 'number') return undefined
   const [x, y, z, w] = rotation
-  // Where the rotation turns the axis of depth.
+  // Direction of view.
   const depth = [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]
   const point = ([a, b, c]: readonly number[]): Attributes => ({ x: a, y: b, z: c })
   return {
-    eye: point(center.map((one, k) => one + radius * depth[k])),
+    eye: point(center.map((coordinate, k) => coordinate + radius * depth[k])),
     center: point(center),
     up: { x: 0, y: 0, z: 1 },
   }
 }
 
 function isNumbers(value: unknown, count: number): value is number[] {
-  return Array.isArray(value) && value.length === count && value.every((one) => typeof one === 'number')
+  return Array.isArray(value) && value.length === count && value.every((item) => typeof item === 'number')
 }
 
+/** Converts `ref` to `xref` and `yref`. */
 function annotationOf(annotation: unknown): unknown {
   if (!isObject(annotation) || annotation.ref === undefined) return annotation
   const { ref, ...rest } = annotation
@@ -217,7 +222,7 @@ function annotationOf(annotation: unknown): unknown {
   return { xref: isPaper ? 'paper' : 'x', yref: isPaper ? 'paper' : 'y', ...rest }
 }
 
-/** The opacity of error bars is that of their color. */
+/** Moves the opacity of error bars into their color. */
 function errorBars({ opacity, ...bars }: Attributes): Attributes {
   const color = isText(bars.color) ? String(bars.color) : ''
   const hex = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(color)
@@ -228,6 +233,7 @@ function errorBars({ opacity, ...bars }: Attributes): Attributes {
   return { ...bars, color: `rgba(${rgb.join(', ')}, ${opacity})` }
 }
 
+/** Converts a `pointcloud` trace to `scattergl`. */
 function pointcloud({ xy, marker, ...trace }: Attributes): Attributes {
   const { sizemin = 0.5, sizemax: _, blend: __, border, ...rest } = isObject(marker) ? marker : {}
   const pairs = Array.isArray(xy) || ArrayBuffer.isView(xy) ? Array.from(xy as ArrayLike<number>) : undefined
@@ -243,16 +249,18 @@ function pointcloud({ xy, marker, ...trace }: Attributes): Attributes {
   }
 }
 
+/** Renames the subplot of a `mapbox` trace. */
 function onMap(trace: Attributes): Attributes {
   const { subplot } = trace
   return typeof subplot === 'string' ? { ...trace, subplot: subplot.replace(/^mapbox/, 'map') } : trace
 }
 
-/** Points and bars with an angle `t` and a radius `r`, from before there were types of their own. */
+/** Returns whether a trace is a polar chart of plotly.js 1: points or bars with `t` and `r`. */
 function isLegacyPolar({ type = 'scatter', r, t, x, y }: Attributes): boolean {
   return (type === 'scatter' || type === 'bar') && r !== undefined && t !== undefined && !x && !y
 }
 
+/** Renames the angle `t` to `theta`. */
 function polar({ t, ...trace }: Attributes): Attributes {
   return t === undefined ? trace : { theta: t, ...trace }
 }

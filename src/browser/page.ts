@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// The page of a file: its buttons. Without this script, everything else works.
+// Buttons of a file page. The page works without this script.
 
 for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
   button.hidden = false
@@ -9,30 +9,31 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-c
       await navigator.clipboard.writeText(source.textContent ?? '')
       say(button, 'Copied')
     } catch {
-      // No permission, or not a secure origin: select the text instead.
+      // No permission, or an insecure origin: select the text instead.
       getSelection()?.selectAllChildren(source)
       say(button, 'Press Ctrl+C to copy')
     }
   })
 }
 
+/** Shows a message on a button for two seconds. */
 function say(button: HTMLButtonElement, text: string): void {
-  const before = button.textContent
+  const label = button.textContent
   button.textContent = text
   setTimeout(() => {
-    button.textContent = before
+    button.textContent = label
   }, 2000)
 }
 
 const form = document.getElementById('embed-form') as HTMLFormElement | null
 const snippet = document.getElementById('embed')
 if (form && snippet) {
-  const usual = snippet.textContent ?? ''
+  const original = snippet.textContent ?? ''
   form.hidden = false
   form.addEventListener('submit', (event) => event.preventDefault())
   form.addEventListener('input', () => {
     const { width, height, theme } = Object.fromEntries(new FormData(form)) as Record<string, string>
-    snippet.textContent = usual
+    snippet.textContent = original
       .replace(/width="[^"]*"/, () => `width="${attribute(width || '100%')}"`)
       .replace(/height="[^"]*"/, () => `height="${attribute(height || '500')}"`)
       .replace(/src="([^"]*)"/, (_, url: string) =>
@@ -41,19 +42,19 @@ if (form && snippet) {
   })
 }
 
-/** A size, as it can stand in an attribute. */
+/** Returns a valid size for an HTML attribute; 100% for invalid ones. */
 function attribute(size: string): string {
   return /^\d{1,4}(?:px|%)?$/.test(size.trim()) ? size.trim() : '100%'
 }
 
-// A chart whose layout has a size.
+// Use the size in the layout of a chart.
 for (const frame of document.querySelectorAll<HTMLIFrameElement>('iframe.chart')) {
   const { width, height } = frame.dataset
   if (width) frame.style.width = `${width}px`
   if (height) frame.style.height = `${height}px`
 }
 
-// A chart that needs more height for its rows says so.
+// Charts that grow with their rows send their height.
 addEventListener('message', ({ data, source }) => {
   const frame = document.querySelector<HTMLIFrameElement>('iframe.chart')
   if (frame?.contentWindow !== source || data?.type !== 'gridline:drawn' || frame?.dataset.height) return
@@ -63,17 +64,18 @@ addEventListener('message', ({ data, source }) => {
 
 const MAX_CHART_PIXELS = 10_000
 
-/** How often a picture is asked for again that was not drawn, and the first wait, in ms. */
+/** Maximum number of retries of an image that was not drawn. */
 const MAX_TRIES = 4
+/** Delay before the first retry, in ms. It doubles each time. */
 const FIRST_WAIT_MS = 2000
 
-// Pictures of charts in lists: a busy server draws them later. Until then, there is their frame alone.
+// A busy server draws thumbnails later: try again, and show only their frames until then.
 for (const picture of document.querySelectorAll<HTMLImageElement>('.thumb img')) {
   let tries = 0
-  const again = (): void => {
+  const retry = (): void => {
     picture.style.visibility = 'hidden'
     if (tries === MAX_TRIES) return
-    // The same address again: it is loaded again, in whichever colors.
+    // Setting the same URL loads the image again.
     const { src } = picture
     setTimeout(
       () => {
@@ -85,12 +87,12 @@ for (const picture of document.querySelectorAll<HTMLImageElement>('.thumb img'))
   picture.addEventListener('load', () => {
     picture.style.visibility = ''
   })
-  picture.addEventListener('error', again)
-  // It was not drawn before this script was loaded.
-  if (picture.complete && picture.naturalWidth === 0) again()
+  picture.addEventListener('error', retry)
+  // It failed before this script was loaded.
+  if (picture.complete && picture.naturalWidth === 0) retry()
 }
 
-/** Loads the script that an element names. */
+/** Loads the script that an element names in `data-script`. */
 function load({ dataset }: HTMLElement): void {
   const script = document.createElement('script')
   script.src = dataset.script!
@@ -103,12 +105,12 @@ if (make) {
   make.addEventListener('click', () => load(make), { once: true })
 }
 
-// The form that changes a chart, for those who may: its script is loaded when it is opened.
+// Load the edit form when it is opened.
 const edit = document.getElementById('edit')
 if (edit?.dataset.script) {
   edit.hidden = false
   edit.addEventListener('toggle', () => load(edit), { once: true })
-  // Where a chart was just made.
+  // A chart that was just created opens its form.
   if (location.hash === '#edit') (edit as HTMLDetailsElement).open = true
 }
 

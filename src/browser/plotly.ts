@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// The parts of plotly.js that our pages use.
+// The API of plotly.js that our pages use, and how they prepare figures for it.
 import { inUtc } from './zones.ts'
 
 export interface Figure {
@@ -25,7 +25,7 @@ declare global {
   const Plotly: PlotlyApi
 }
 
-/** Whether a figure draws a map that needs the outlines of countries. */
+/** Returns whether a figure needs the outlines of countries. */
 export function needsGeo({ data, layout }: Figure): boolean {
   return (
     Object.keys(layout).some((key) => /^geo\d*$/.test(key)) ||
@@ -33,40 +33,42 @@ export function needsGeo({ data, layout }: Figure): boolean {
   )
 }
 
-/** Styles of maps that need no tiles from another host. */
+/** Map style without tiles from another host. */
 const LOCAL_STYLE = 'white-bg'
 
-/** The layout of a figure whose maps show their data on white: tiles and layers would be fetched from other hosts. */
+/** Returns the layout with maps on a white background: tiles and layers would be loaded from other hosts. */
 export function withoutTiles({ data, layout }: Pick<Figure, 'data' | 'layout'>): Record<string, unknown> {
   const subplots = data.flatMap((trace) => (typeof trace?.subplot === 'string' ? [trace.subplot] : []))
   const names = new Set([...Object.keys(layout), ...subplots, 'map', 'mapbox'])
-  const local = { ...layout }
-  for (const name of names) if (/^map(box)?\d*$/.test(name)) local[name] = onWhite(layout[name])
+  const next = { ...layout }
+  for (const name of names) if (/^map(box)?\d*$/.test(name)) next[name] = onWhite(layout[name])
   const template = layout.template as { layout?: Record<string, unknown> } | undefined
   if (typeof template?.layout === 'object' && template.layout !== null)
-    local.template = { ...template, layout: withoutTiles({ data: [], layout: template.layout }) }
-  return local
+    next.template = { ...template, layout: withoutTiles({ data: [], layout: template.layout }) }
+  return next
 }
 
+/** Returns a map with a white background, and only with layers that contain their GeoJSON. */
 function onWhite(map: unknown): Record<string, unknown> {
   const { layers, ...rest } = (typeof map === 'object' && map !== null ? map : {}) as { layers?: unknown }
-  // A layer with GeoJSON needs nothing from elsewhere.
-  const kept = Array.isArray(layers)
+  // A layer that contains its GeoJSON loads nothing.
+  const safeLayers = Array.isArray(layers)
     ? layers.filter(
         ({ source } = {}) => typeof source === 'object' && source !== null && !Array.isArray(source),
       )
     : undefined
-  return { ...rest, style: LOCAL_STYLE, ...(kept && { layers: kept }) }
+  return { ...rest, style: LOCAL_STYLE, ...(safeLayers && { layers: safeLayers }) }
 }
 
-/** Whether a figure draws a map with MapLibre. */
+/** Returns whether a figure draws a map with MapLibre. */
 function needsMap({ data }: Figure): boolean {
   return data.some((trace) => typeof trace?.type === 'string' && /map(box)?$/.test(trace.type))
 }
 
 /**
- * Lets maps start their worker in an opaque origin. MapLibre takes a worker from a blob there for one of another
- * origin, and imports it in a module worker, which browsers refuse. It is started as a classic worker instead.
+ * Lets maps start their worker in an opaque origin. MapLibre considers a worker from a blob to be
+ * cross-origin there, and imports it in a module worker, which browsers refuse. This starts a classic worker
+ * instead.
  */
 function allowMapWorkers(): void {
   const sources = new Map<string, string>()
@@ -102,16 +104,16 @@ function allowMapWorkers(): void {
 let mapWorkersAllowed = false
 
 /**
- * Reads a figure (JSON text) and loads what plotly.js needs to draw it in an opaque origin. `adapt`: makes it one of the
- * present plotly.js.
+ * Parses a figure (JSON text) and loads everything that plotly.js needs to draw it in an opaque origin.
+ * `adapt` converts it for the current plotly.js.
  */
 export async function prepared(
   text: string,
   geoUrl: string,
   adapt: (figure: Figure) => Figure | Promise<Figure>,
 ): Promise<Figure> {
-  const given = JSON.parse(text) as Partial<Figure>
-  const figure = inUtc(await adapt({ ...given, data: given.data ?? [], layout: given.layout ?? {} }))
+  const input = JSON.parse(text) as Partial<Figure>
+  const figure = inUtc(await adapt({ ...input, data: input.data ?? [], layout: input.layout ?? {} }))
   if (needsGeo(figure)) await loadGeo(geoUrl)
   if (needsMap(figure) && !mapWorkersAllowed) {
     allowMapWorkers()
@@ -120,7 +122,7 @@ export async function prepared(
   return figure
 }
 
-/** Runs a script. `what` it is, for the error where it cannot be loaded. */
+/** Loads and runs a script. `what` names it in the error. */
 export function loadScript(url: string, what: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const script = document.createElement('script')
@@ -133,7 +135,7 @@ export function loadScript(url: string, what: string): Promise<void> {
 
 let geo: Promise<void> | undefined
 
-/** Loads the outlines of countries once. Without them, plotly.js would fetch them from another host. */
+/** Loads the outlines of countries once. Otherwise plotly.js would request them from another host. */
 export function loadGeo(url: string): Promise<void> {
   geo ??= loadScript(url, 'the outlines of countries')
   return geo

@@ -1,14 +1,14 @@
 /// <reference lib="dom" />
-// Draws a figure that the page around this frame sends. It runs in an opaque origin: the figure is not ours.
+// Draws a figure that the parent page sends. It runs in an opaque origin, because the figure is not trusted.
 import { adapted } from './adapted.ts'
 import { prepared, withoutTiles } from './plotly.ts'
 
-const { own = '', geo = '' } = (document.currentScript as HTMLScriptElement).dataset
+const { own: parentOrigin = '', geo = '' } = (document.currentScript as HTMLScriptElement).dataset
 const chart = document.getElementById('chart')!
 const status = document.getElementById('status')!
 
 addEventListener('message', async ({ source, origin, data }) => {
-  if (source !== parent || origin !== own) return
+  if (source !== parent || origin !== parentOrigin) return
   try {
     const figure = await prepared(data as string, geo, adapted)
     const { width, height, ...layout } = withoutTiles(figure)
@@ -24,4 +24,4 @@ addEventListener('message', async ({ source, origin, data }) => {
     chart.dataset.drawn = 'failed'
   }
 })
-parent.postMessage({ type: 'gridline:ready' }, own)
+parent.postMessage({ type: 'gridline:ready' }, parentOrigin)

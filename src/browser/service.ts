@@ -1,36 +1,34 @@
 /// <reference lib="dom" />
-// What scripts of pages ask of the service, in the name of who is signed in.
+// API calls of page scripts, as the signed-in user.
 import type { ChartClient } from '../charts/normalize/values.ts'
 
-/** What an error says, with what to do. */
+/** Returns the message and the hint of an error. */
 export function textOf(error: unknown): string {
   const { message, hint } = error as { message: string; hint?: string }
   return hint ? `${message}. ${hint}` : message
 }
 
-/** An address of the service, with the id of a file and with a query. */
+/** Returns an API URL with the id of a file and a query. */
 export function address(path: string, id: string, query: Record<string, unknown> = {}): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
-    for (const one of [value].flat()) if (one !== undefined) parameters.append(name, String(one))
+    for (const item of [value].flat()) if (item !== undefined) parameters.append(name, String(item))
   const text = parameters.toString()
   return path.replace(':fid', encodeURIComponent(id)) + (text && `?${text}`)
 }
 
+/** Sends a request. Throws an error with message and hint if the response is not 2xx. */
 export async function ask(url: string, options?: RequestInit): Promise<Response> {
   const response = await fetch(url, options)
   if (response.ok) return response
-  const answer = await response.json().catch(() => ({}))
-  const [first] = answer.errors ?? []
-  throw Object.assign(
-    new Error(answer.detail ?? first?.message ?? `the server answered ${response.status}`),
-    {
-      hint: first?.hint,
-    },
-  )
+  const body = await response.json().catch(() => ({}))
+  const [first] = body.errors ?? []
+  throw Object.assign(new Error(body.detail ?? first?.message ?? `the server answered ${response.status}`), {
+    hint: first?.hint,
+  })
 }
 
-/** What charts ask of the service, at the addresses that a page names. */
+/** Returns a client for charts that uses the API paths of a page. */
 export function chartClient({ describe = '', rows = '', columns = '' }: DOMStringMap): ChartClient {
   return {
     async call(_, { fid: id, query }) {
@@ -43,6 +41,7 @@ export function chartClient({ describe = '', rows = '', columns = '' }: DOMStrin
   }
 }
 
+/** Yields the chunks of a response body. */
 async function* bytesOf(response: Response): AsyncGenerator<Uint8Array> {
   const reader = response.body!.getReader()
   for (;;) {

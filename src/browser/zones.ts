@@ -1,8 +1,8 @@
-// Times with a zone are drawn in UTC: plotly.js would cut the zone off. See docs/formats.md#types.
+// Converts times with a zone to UTC: plotly.js would drop the zone. See docs/formats.md#types.
 
-/** A time in ISO 8601 with a zone. */
+/** An ISO 8601 time with a zone. */
 const ZONED = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)$/i
-/** Attributes of traces that are placed on an axis. */
+/** Trace attributes with positions on an axis. */
 const PLACED = ['x', 'y', 'z', 'base', 'open', 'high', 'low', 'close'] as const
 
 interface Drawn {
@@ -11,7 +11,7 @@ interface Drawn {
   frames?: unknown
 }
 
-/** The figure with its times in UTC, except on axes of labels. Arrays that hold no such times are kept. */
+/** Returns the figure with its times in UTC, except on axes of labels. Other arrays stay unchanged. */
 export function inUtc<T extends Drawn>(figure: T): T {
   const { data, frames } = figure
   const layout = isObject(figure.layout) ? figure.layout : {}
@@ -33,13 +33,14 @@ function traceInUtc(trace: unknown, layout: Record<string, unknown>): unknown {
     const axis = name === 'x' ? trace.xaxis : trace.yaxis
     const settings = layout[`${name === 'x' ? 'x' : 'y'}axis${/\d+$/.exec(String(axis ?? ''))?.[0] ?? ''}`]
     if (isObject(settings) && settings.type === 'category') continue
-    // The type of a column is that of all of its values.
+    // All values of a column have one type, so check the first.
     const first = values.find((value) => value !== null && value !== undefined)
     if (typeof first === 'string' && ZONED.test(first)) changed[name] = values.map(utc)
   }
   return Object.keys(changed).length > 0 ? { ...trace, ...changed } : trace
 }
 
+/** Converts a time with a zone to UTC; other values unchanged. */
 function utc(value: unknown): unknown {
   if (typeof value !== 'string' || !ZONED.test(value)) return value
   const iso = value

@@ -1,4 +1,4 @@
-// What a chart does not show, as the line below it says: see docs/guide.md#themes.
+// Describes the rows and values that a chart omits, for the line below it: see docs/guide.md#themes.
 import { counted } from '../contract/closest.ts'
 import { type Attributes, isObject } from './figure/figure.ts'
 import { isMissing, listOf, withRows } from './figure/lists.ts'
@@ -10,10 +10,10 @@ interface Figure {
   layout: Attributes
 }
 
-/** Lists of which each row must have a value, and what a row without one lacks. */
+/** Lists in which each row needs a value, with the name of what a row without one lacks. */
 type Needed = [lists: unknown[], what: string][]
 
-/** Whether an axis has labels. A slope has the moments of its dates or numbers as labels. */
+/** Returns whether an axis has labels. Dates and numbers that a slope chart converts do not count. */
 function isLabeled(layout: Attributes, letter: 'x' | 'y', id: unknown): boolean {
   if (layout[`${letter}axis${String(id ?? letter).slice(1)}`]?.type !== 'category') return false
   const { columns = [], options = {} }: Attributes = layout.meta?.spec ?? {}
@@ -22,17 +22,18 @@ function isLabeled(layout: Attributes, letter: 'x' | 'y', id: unknown): boolean 
   return x === undefined || hasLabels(x)
 }
 
-/** What rows of a type need to be drawn. Labels need nothing: rows without one have the label `(none)`. */
+/** Returns what the rows of a trace need to be drawn. Labels are optional: rows without one get `(none)`. */
 function neededBy(trace: Attributes, layout: Attributes): Needed {
   const { x, y, color, aggregate }: Record<string, string | undefined> = layout.meta?.spec?.options ?? {}
-  const word = (name: unknown, usual: string): string => (typeof name === 'string' ? spoken(name) : usual)
+  const nameOr = (name: unknown, fallback: string): string =>
+    typeof name === 'string' ? spoken(name) : fallback
   const isLabels = (letter: 'x' | 'y'): boolean => isLabeled(layout, letter, trace[`${letter}axis`])
   const axis = (letter: 'x' | 'y', name: unknown): Needed =>
-    isLabels(letter) ? [] : [[[trace[letter]], word(name, letter)]]
-  // A name with a comma is in quotes: then that of the trace is as good.
-  const value = word(y !== undefined && !/[",]/.test(y) ? y : trace.name, 'a value')
+    isLabels(letter) ? [] : [[[trace[letter]], nameOr(name, letter)]]
+  // Several columns, or a quoted name: use the name of the trace.
+  const value = nameOr(y !== undefined && !/[",]/.test(y) ? y : trace.name, 'a value')
   const { type = 'scatter', mode } = trace
-  // What is computed, or ranked, does not show which rows it is of.
+  // Computed and ranked values do not tell which rows they came from.
   const isComputed =
     (aggregate !== undefined && !/^(?:count|none)$/.test(aggregate)) ||
     /^(?:bump|slope)$/.test(layout.meta?.chart)
@@ -46,11 +47,11 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
         [[trace.lat, trace.lon], 'a place'],
         ...(trace.marker?.sizeref === undefined
           ? []
-          : ([[[trace.marker.size], word(layout.meta?.spec?.options?.size, 'size')]] satisfies Needed)),
+          : ([[[trace.marker.size], nameOr(layout.meta?.spec?.options?.size, 'size')]] satisfies Needed)),
       ]
     case 'choropleth':
       return [
-        [[trace.locations], word(x, 'a place')],
+        [[trace.locations], nameOr(x, 'a place')],
         [[trace.z], value],
       ]
     case 'heatmap':
@@ -60,7 +61,7 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
         : [
             ...axis('x', x),
             ...axis('y', y),
-            [[trace.z], word(color ?? (layout.meta?.chart === 'calendar' ? y : undefined), 'a value')],
+            [[trace.z], nameOr(color ?? (layout.meta?.chart === 'calendar' ? y : undefined), 'a value')],
           ]
     case 'histogram2d':
       return [...axis('x', x), ...axis('y', y)]
@@ -73,16 +74,16 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
     case 'mesh3d': {
       const { z } = layout.meta?.spec?.options ?? {}
       return [
-        [[trace.x], word(x, 'x')],
-        [[trace.y], word(y, 'y')],
-        [[trace.z], word(z, 'z')],
+        [[trace.x], nameOr(x, 'x')],
+        [[trace.y], nameOr(y, 'y')],
+        [[trace.z], nameOr(z, 'z')],
       ]
     }
     case 'splom':
     case 'parcoords':
       return (Array.isArray(trace.dimensions) ? trace.dimensions : [])
         .filter(isObject)
-        .map(({ values, label }: Attributes): Needed[number] => [[values], word(label, 'a value')])
+        .map(({ values, label }: Attributes): Needed[number] => [[values], nameOr(label, 'a value')])
     case 'pie':
       return [[[trace.values], value]]
     case 'scatterpolar':
@@ -91,7 +92,7 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
       const isDegrees = Array.from(listOf(trace.theta)).some((theta) => typeof theta === 'number')
       return [
         [[trace.r], value],
-        ...(isDegrees ? ([[[trace.theta], word(x, 'a direction')]] satisfies Needed) : []),
+        ...(isDegrees ? ([[[trace.theta], nameOr(x, 'a direction')]] satisfies Needed) : []),
       ]
     }
     case 'sankey':
@@ -108,14 +109,14 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
     case 'scatter':
     case 'scattergl':
     case 'waterfall': {
-      // Between points that are joined, a gap shows what is missing.
+      // A gap in a line already shows a missing value.
       const isPoint = (mode === 'markers' || mode === 'markers+text') && !isLabels('x')
-      const angle = word(layout.meta?.spec?.options?.angle, 'a direction')
+      const angle = nameOr(layout.meta?.spec?.options?.angle, 'a direction')
       const isTurned: Needed = listOf(trace.marker?.angle).length > 0 ? [[[trace.marker.angle], angle]] : []
       const isSized: Needed =
         trace.marker?.sizeref === undefined
           ? []
-          : [[[trace.marker.size], word(layout.meta?.spec?.options?.size, 'size')]]
+          : [[[trace.marker.size], nameOr(layout.meta?.spec?.options?.size, 'size')]]
       const isSpread = layout.meta?.chart === 'density' || layout.meta?.chart === 'ecdf'
       return [
         ...axis('x', isSpread ? trace.name : x),
@@ -129,53 +130,59 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
   }
 }
 
-/** How many rows have no place in a chart, and why: `2 rows without date`. Rows without anything at the end are none. */
+/** Returns how many rows are omitted, and why: `2 rows without date`. Ignores empty rows at the end. */
 export function missingIn({ data, layout }: Figure): string[] {
-  const most = new Map<string, number>()
+  const countsByReason = new Map<string, number>()
   for (const trace of data) {
     if (trace.meta?.isBand === true) continue
-    if (trace.type === 'treemap' || trace.type === 'sunburst') countParts(trace, layout, most)
+    if (trace.type === 'treemap' || trace.type === 'sunburst') countParts(trace, layout, countsByReason)
     const needed = neededBy(trace, layout)
-    const all = [...needed.flatMap(([lists]) => lists), trace.x, trace.y, trace.z, trace.values, trace.r].map(
-      listOf,
-    )
-    const filled = [...new Set(all)].filter(({ length }) => length > 0)
+    const lists = [
+      ...needed.flatMap(([required]) => required),
+      trace.x,
+      trace.y,
+      trace.z,
+      trace.values,
+      trace.r,
+    ].map(listOf)
+    const filled = [...new Set(lists)].filter(({ length }) => length > 0)
     let end = Math.max(0, ...filled.map(({ length }) => length))
     if (filled.length > 1) while (end > 0 && filled.every((list) => isMissing(list[end - 1]))) end--
-    for (const [lists, what] of needed) {
-      const own = lists.map(listOf).filter(({ length }) => length > 0)
+    for (const [required, what] of needed) {
+      const filledLists = required.map(listOf).filter(({ length }) => length > 0)
       let count = 0
-      if (own.length > 0) for (let k = 0; k < end; k++) if (own.some((list) => isMissing(list[k]))) count++
-      if (count > 0) most.set(what, Math.max(count, most.get(what) ?? 0))
+      if (filledLists.length > 0)
+        for (let k = 0; k < end; k++) if (filledLists.some((list) => isMissing(list[k]))) count++
+      if (count > 0) countsByReason.set(what, Math.max(count, countsByReason.get(what) ?? 0))
     }
   }
-  return [...most].map(([what, count]) => `${counted(count, 'row')} without ${what}`)
+  return [...countsByReason].map(([what, count]) => `${counted(count, 'row')} without ${what}`)
 }
 
-/** Parts without parts of their own that have no value. */
+/** Counts the leaves of a treemap or sunburst that have no value. */
 function countParts(
   { labels, ids, parents, values }: Attributes,
   layout: Attributes,
-  most: Map<string, number>,
+  countsByReason: Map<string, number>,
 ): void {
   if (listOf(values).length === 0) return
-  const [names, above, sizes] = [
+  const [names, parentNames, sizes] = [
     listOf(listOf(ids).length > 0 ? ids : labels),
     listOf(parents),
     listOf(values),
   ]
-  const isParent = new Set(Array.from(above, String))
+  const isParent = new Set(Array.from(parentNames, String))
   const count = Array.from(names).filter(
     (name, k) => isMissing(sizes[k]) && !isParent.has(String(name)),
   ).length
   const y = layout.meta?.spec?.options?.y
-  if (count > 0) most.set(typeof y === 'string' ? spoken(y) : 'a value', count)
+  if (count > 0) countsByReason.set(typeof y === 'string' ? spoken(y) : 'a value', count)
 }
 
-/** Types whose rows have a place on the x axis. */
+/** Trace types whose rows have a position on the x axis. */
 const PLACED: ReadonlySet<string> = new Set(['scatter', 'scattergl', 'bar', 'waterfall'])
 
-/** A trace without the rows that have no place on an axis of numbers or dates: they are in no line, and on no axis. */
+/** Returns a trace without rows that lack a position on a numeric or date x axis. */
 export function placed(trace: Attributes, layout: Attributes): Attributes {
   const { type = 'scatter', x, xaxis = 'x', orientation, meta } = trace
   const isAxis = !isLabeled(layout, 'x', xaxis)
@@ -186,7 +193,7 @@ export function placed(trace: Attributes, layout: Attributes): Attributes {
   return withRows(trace, rows, values.length)
 }
 
-/** What a figure does not show, and what its axes cut. Markup is written as it is. */
+/** Returns what a figure omits, and remarks about its axes. Markup is not escaped. */
 export function unseenIn({ data, layout }: Figure): { unseen: string[]; remarks: string[] } {
   const { notShown, isCounted, spec } = layout.meta ?? {}
   const unseen = [...Array.from(listOf(notShown), String)]
@@ -198,21 +205,21 @@ export function unseenIn({ data, layout }: Figure): { unseen: string[]; remarks:
       if (typeof size === 'number' && size <= 0) unsized++
     for (const letter of ['x', 'y'] as const) {
       const axis = layout[`${letter}axis${String(trace[`${letter}axis`] ?? letter).slice(1)}`]
-      // Of a histogram, a bin without values has no bar.
+      // An empty bin of a histogram is not omitted data.
       if (axis?.type === 'log' && !(layout.meta?.chart === 'histogram' && letter === 'y'))
         notAbove += countNotAbove(trace, letter)
       countCut(trace[letter], axis, spec?.options, cut)
     }
   }
-  // Each column of --y has all rows.
+  // Each --y column counts every row.
   const columns = columnNames(String(spec?.options?.y ?? '')).length || 1
   if (unsized > 0) unseen.push(`${counted(Math.ceil(unsized / columns), 'row')} with a size of zero or less`)
   const negative = data.reduce((sum, trace) => sum + negativeParts(trace, layout).length, 0)
   if (negative > 0) unseen.push(`${counted(negative, 'value')} below zero`)
   if (notAbove > 0) unseen.push(`${counted(notAbove, 'value')} not above zero`)
   for (const [where, count] of cut) unseen.push(`${counted(count, 'value')} ${where}`)
-  const lost = data.reduce((sum, trace) => sum + regionless(trace), 0)
-  if (lost > 0) unseen.push(`${counted(lost, 'place')} not on the map`)
+  const unknownPlaces = data.reduce((sum, trace) => sum + regionless(trace), 0)
+  if (unknownPlaces > 0) unseen.push(`${counted(unknownPlaces, 'place')} not on the map`)
   const colorless = data.reduce(
     (sum, { marker }) =>
       sum + (marker?.showscale === true ? Array.from(listOf(marker.color)).filter(isMissing).length : 0),
@@ -236,25 +243,26 @@ export function unseenIn({ data, layout }: Figure): { unseen: string[]; remarks:
   }
 }
 
-/** Values that are not above zero, of rows that have a place on the other axis. */
+/** Counts values that are not positive, in rows with a value on the other axis. */
 function countNotAbove(trace: Attributes, letter: 'x' | 'y'): number {
-  const [values, others] = [listOf(trace[letter]), listOf(trace[letter === 'x' ? 'y' : 'x'])]
+  const [values, otherValues] = [listOf(trace[letter]), listOf(trace[letter === 'x' ? 'y' : 'x'])]
   return Array.from(values).filter(
-    (value, k) => typeof value === 'number' && value <= 0 && !(k < others.length && isMissing(others[k])),
+    (value, k) =>
+      typeof value === 'number' && value <= 0 && !(k < otherValues.length && isMissing(otherValues[k])),
   ).length
 }
 
-/** Places of a map of own regions that are none of them. */
+/** Counts locations without a region, in a choropleth with custom regions. */
 function regionless({ geojson, featureidkey = 'id', locations, z }: Attributes): number {
   const features: unknown = geojson?.features
   if (!Array.isArray(features) || featureidkey !== 'id') return 0
-  const known = new Set(features.map((one) => String(one?.id)))
+  const ids = new Set(features.map((feature) => String(feature?.id)))
   return Array.from(listOf(locations)).filter(
-    (place, k) => !isMissing(place) && !isMissing(listOf(z)[k]) && !known.has(String(place)),
+    (place, k) => !isMissing(place) && !isMissing(listOf(z)[k]) && !ids.has(String(place)),
   ).length
 }
 
-/** Where a trace has parts of a whole that are below zero: slices, and shares of stacked bars and areas. */
+/** Returns the row numbers of negative parts of a whole: pie slices, and shares of stacked bars and areas. */
 export function negativeParts(trace: Attributes, layout: Attributes): number[] {
   const isShare = layout.barnorm === 'percent' || trace.groupnorm === 'percent'
   if (trace.type !== 'pie' && !isShare) return []
@@ -262,7 +270,7 @@ export function negativeParts(trace: Attributes, layout: Attributes): number[] {
   return values.flatMap((value, k) => (typeof value === 'number' && value < 0 ? [k] : []))
 }
 
-/** Counts values beyond the ends of an axis that --range-x or --range-y sets. */
+/** Counts values outside the limits that --range-x or --range-y sets, by `above N` and `below N`. */
 function countCut(
   values: unknown,
   axis: Attributes | undefined,
@@ -270,43 +278,44 @@ function countCut(
   cut: Map<string, number>,
 ): void {
   if (!Array.isArray(axis?.range) || axis.type === 'log') return
-  const isAsked = [options?.rangeX, options?.rangeY].some((range) => range === axis.range.join(','))
-  if (!isAsked) return
-  const placeOf = (value: unknown): number =>
+  const isRequested = [options?.rangeX, options?.rangeY].some((range) => range === axis.range.join(','))
+  if (!isRequested) return
+  const toNumber = (value: unknown): number =>
     typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) : Number.NaN
-  const isTurned = placeOf(axis.range[0]) > placeOf(axis.range[1])
-  const [low, high] = isTurned ? [...axis.range].reverse() : axis.range
+  const isReversed = toNumber(axis.range[0]) > toNumber(axis.range[1])
+  const [low, high] = isReversed ? [...axis.range].reverse() : axis.range
   for (const value of Array.from(listOf(values))) {
     const where =
-      placeOf(value) > placeOf(high)
+      toNumber(value) > toNumber(high)
         ? `above ${high}`
-        : placeOf(value) < placeOf(low)
+        : toNumber(value) < toNumber(low)
           ? `below ${low}`
           : undefined
     if (where !== undefined) cut.set(where, (cut.get(where) ?? 0) + 1)
   }
 }
 
-/** Places of stacked areas at which a series has no value: it is drawn as zero there. */
+/** Counts the positions at which a stacked area has no value: it is drawn as zero there. */
 function missingInAreas(data: readonly Attributes[], isLabels: boolean): number {
-  const isPlace = (place: unknown): boolean => isLabels || !isMissing(place)
+  const isPosition = (place: unknown): boolean => isLabels || !isMissing(place)
   const areas = data.filter(({ stackgroup, hoverinfo }) => stackgroup !== undefined && hoverinfo !== 'skip')
   if (areas.length < 2) return 0
-  const places = new Set(areas.flatMap(({ x }) => Array.from(listOf(x)).filter(isPlace).map(String)))
+  const places = new Set(areas.flatMap(({ x }) => Array.from(listOf(x)).filter(isPosition).map(String)))
   return areas.reduce((sum, { x, y }) => {
-    const own = new Set(
+    const positions = new Set(
       Array.from(listOf(x))
-        .filter((place, k) => isPlace(place) && !isMissing(listOf(y)[k]))
+        .filter((place, k) => isPosition(place) && !isMissing(listOf(y)[k]))
         .map(String),
     )
-    // A series without any value is not drawn.
-    return own.size === 0 ? sum : sum + places.size - own.size
+    // A series without values is not drawn.
+    return positions.size === 0 ? sum : sum + places.size - positions.size
   }, 0)
 }
 
-/** Types that begin at zero. */
+/** Trace types that begin at zero. */
 const FROM_ZERO: ReadonlySet<string> = new Set(['bar', 'waterfall', 'funnel'])
 
+/** Returns whether a trace begins at zero. */
 function isFromZero({ type = 'scatter', fill, stackgroup, error_y, error_x }: Attributes): boolean {
   const isStem = [error_x, error_y].some(
     (error) => (error?.arrayminus ?? error?.valueminus) !== undefined && error.width === 0,
@@ -314,7 +323,7 @@ function isFromZero({ type = 'scatter', fill, stackgroup, error_y, error_x }: At
   return FROM_ZERO.has(type) || isStem || stackgroup !== undefined || fill === 'tozeroy' || fill === 'tozerox'
 }
 
-/** The end of the axis of values that is nearest to zero, if zero is not on it; false otherwise. */
+/** Returns the end of the value axis that is nearest to zero; false if the axis includes zero. */
 function cutEnd(layout: Attributes, data: readonly Attributes[]): number | false {
   const axis = data.some(({ orientation }) => orientation === 'h') ? layout.xaxis : layout.yaxis
   if (axis?.type === 'log' || !Array.isArray(axis?.range)) return false

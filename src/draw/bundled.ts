@@ -1,3 +1,4 @@
+// Unpacks the Chromium of the npm package @sparticuz/chromium.
 import { constants, createReadStream, existsSync } from 'node:fs'
 import { access, chmod, lstat, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -6,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress } from 'node:zlib'
 
-/** A Chromium that can be started. */
+/** A Chromium executable, with the environment and arguments that it needs. */
 export interface Chromium {
   path: string
   env?: Record<string, string>
@@ -14,8 +15,8 @@ export interface Chromium {
 }
 
 /**
- * The Chromium from the npm package @sparticuz/chromium, unpacked once into the user's cache folder; undefined
- * if the package is not installed. It brings the libraries and fonts that a bare system lacks.
+ * Returns the Chromium of the npm package @sparticuz/chromium, unpacked once into the user's cache; undefined
+ * if it is not installed. It includes libraries and fonts that minimal systems lack.
  */
 export async function bundledChromium(): Promise<Chromium | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
@@ -35,22 +36,19 @@ export async function bundledChromium(): Promise<Chromium | undefined> {
   }
 }
 
-/** The folder of an installed package that has the binary, found as Node finds packages. */
+/** Returns the directory of an installed package that contains the binary; undefined if there is none. */
 function packageFolder(name: string): string | undefined {
-  const places = createRequire(import.meta.url).resolve.paths(name) ?? []
-  return places
-    .map((place) => join(place, name))
+  const directories = createRequire(import.meta.url).resolve.paths(name) ?? []
+  return directories
+    .map((directory) => join(directory, name))
     .find((folder) => existsSync(join(folder, 'bin', 'chromium.br')))
 }
 
-/**
- * The folder of the user for what can be made again; where it cannot be written to, one among the temporary files, which
- * is used again by later processes.
- */
+/** Returns the user's cache directory, or a temporary directory if it is not writable. */
 async function cacheFolder(): Promise<string> {
-  const own = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'gridline')
+  const preferred = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'gridline')
   try {
-    return await privateFolder(own)
+    return await privateFolder(preferred)
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     if (!/^(EROFS|EACCES|EPERM|ENOENT|ENOTDIR)$/.test(code)) throw error
@@ -60,12 +58,12 @@ async function cacheFolder(): Promise<string> {
     const { code } = error as NodeJS.ErrnoException
     if (code === undefined) throw error
     throw new Error(
-      `Chromium is unpacked once, and neither ${own} nor ${temporary} can be written to (${code}): set XDG_CACHE_HOME or TMPDIR to a folder that can`,
+      `Chromium must be unpacked, but neither ${preferred} nor ${temporary} is writable (${code}): set XDG_CACHE_HOME or TMPDIR to a writable folder`,
     )
   })
 }
 
-/** Makes a folder that only this user can write to: what is unpacked there is executed. */
+/** Creates a folder that only this user can write to, because its files are executed. */
 async function privateFolder(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await access(folder, constants.W_OK)
@@ -75,7 +73,7 @@ async function privateFolder(folder: string): Promise<string> {
   return folder
 }
 
-/** Unpacks into a new folder and renames it, so that a process that dies leaves nothing half done. */
+/** Unpacks into a new folder, then renames it: a process that dies leaves nothing incomplete. */
 async function unpack(bin: string, home: string): Promise<void> {
   const { extract } = await import('tar-stream')
   const next = await mkdtemp(`${home}-`)
@@ -88,11 +86,11 @@ async function unpack(bin: string, home: string): Promise<void> {
         entry.resume()
         continue
       }
-      const parts: Buffer[] = []
-      for await (const part of entry) parts.push(part as Buffer)
+      const chunks: Buffer[] = []
+      for await (const chunk of entry) chunks.push(chunk as Buffer)
       const path = join(next, folder, name)
       await mkdir(dirname(path), { recursive: true })
-      await writeFile(path, Buffer.concat(parts), { mode: (entry.header.mode ?? 0o644) | 0o600 })
+      await writeFile(path, Buffer.concat(chunks), { mode: (entry.header.mode ?? 0o644) | 0o600 })
     }
     await unpacking
   }
@@ -116,7 +114,7 @@ async function unpack(bin: string, home: string): Promise<void> {
     await rename(next, home)
   } catch (error) {
     await rm(next, { recursive: true, force: true })
-    // Another process was faster.
+    // Another process finished first.
     if (!existsSync(home)) throw error
   }
 }

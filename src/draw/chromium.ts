@@ -1,8 +1,10 @@
+// Finds a Chromium to draw images with.
 import { accessSync, constants } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { bundledChromium, type Chromium } from './bundled.ts'
 
+/** Executables on the PATH, in order of preference. */
 const NAMES = [
   'chromium',
   'chromium-browser',
@@ -11,6 +13,7 @@ const NAMES = [
   'chrome',
   'microsoft-edge',
 ]
+/** Default install locations on macOS and Windows. */
 const ELSEWHERE = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
@@ -24,7 +27,7 @@ const NO_CHROMIUM =
 export const NO_PUPPETEER =
   'images need the npm package puppeteer-core, which drives Chromium: install gridline without --omit=optional, or run: npm install puppeteer-core'
 
-/** Whether the package that drives Chromium is installed: it is an optional one. */
+/** Returns whether puppeteer-core, an optional dependency, is installed. */
 export function hasPuppeteer(): boolean {
   try {
     createRequire(import.meta.url).resolve('puppeteer-core')
@@ -34,11 +37,12 @@ export function hasPuppeteer(): boolean {
   }
 }
 
-/** The Chromium to draw with: the one given, the one of the system, or the one from npm. */
-export async function findChromium(given?: string): Promise<Chromium> {
-  if (given) {
-    if (!isExecutable(given)) throw new Error(`GRIDLINE_CHROMIUM: ${given} is not an executable file`)
-    return { path: given }
+/** Returns the configured Chromium, that of the system, or that from npm. Throws if there is none. */
+export async function findChromium(configuredPath?: string): Promise<Chromium> {
+  if (configuredPath) {
+    if (!isExecutable(configuredPath))
+      throw new Error(`GRIDLINE_CHROMIUM: ${configuredPath} is not an executable file`)
+    return { path: configuredPath }
   }
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
   const suffix = process.platform === 'win32' ? '.exe' : ''

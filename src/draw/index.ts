@@ -1,3 +1,4 @@
+// Draws figures as images, in a child process with Chromium.
 import type { ChildProcess } from 'node:child_process'
 import { built } from '../contract/built.ts'
 import { Problem } from '../contract/errors.ts'
@@ -7,24 +8,24 @@ export { findChromium, hasPuppeteer } from './chromium.ts'
 export type { ImageOptions } from './messages.ts'
 
 export interface DrawerOptions {
-  /** Memory that Chromium may use, in bytes. */
+  /** Maximum memory of Chromium, in bytes. */
   memory: number
   /** Time limit of one image, in seconds. */
   seconds: number
-  /** Time without a figure after which Chromium is closed, in seconds. */
+  /** Idle time after which Chromium is closed, in seconds. */
   idleSeconds?: number
   chromium?: string
 }
 
 const IDLE_SECONDS = 60
-/** Time for starting Chromium and its first page, in ms. */
+/** Time limit for starting Chromium and its first page, in ms. */
 const START_MS = 30_000
 
 interface Waiting {
   resolve(response: DrawResponse): void
 }
 
-/** Draws figures in a process of its own, which is started when it is needed and ended when it is idle. */
+/** Draws figures in a child process that starts on demand and ends when idle. */
 export class Drawer {
   private child: ChildProcess | undefined
   private readonly waiting = new Map<number, Waiting>()
@@ -34,15 +35,15 @@ export class Drawer {
   constructor(private readonly options: DrawerOptions) {}
 
   /**
-   * Draws a figure (JSON text). Throws `bad_figure` if plotly.js cannot draw it, or not within the limits of time
-   * and memory, and `no_chromium` if there is no Chromium.
+   * Draws a figure (JSON text). Throws `bad_figure` if plotly.js cannot draw it within the limits of time and
+   * memory, and `no_chromium` if there is no Chromium.
    */
   async draw(figure: Uint8Array, options: ImageOptions): Promise<Uint8Array> {
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       const response = await this.ask(figure, options)
       if ('image' in response) return response.image
-      // Chromium may have died because of another figure that was drawn at the same time.
-      if (response.failure === 'crashed' && tries === 1) continue
+      // Another figure that was drawn at the same time may have crashed Chromium: try once more.
+      if (response.failure === 'crashed' && attempt === 1) continue
       throw problemOf(response)
     }
   }
@@ -53,7 +54,7 @@ export class Drawer {
     const id = ++this.lastId
     const timeout = this.options.seconds * 1000
     return new Promise<DrawResponse>((resolve) => {
-      // The process keeps the time itself; this is for a process that hangs.
+      // The child process has its own timeout; this one is for a process that hangs.
       const backstop = setTimeout(() => child.kill('SIGKILL'), timeout + START_MS)
       this.waiting.set(id, {
         resolve: (response) => {
@@ -73,7 +74,7 @@ export class Drawer {
   private start(): ChildProcess {
     const { memory, chromium } = this.options
     const settings: DrawSettings = { memory, chromium, assets: built('assets') }
-    // Loaded with the first image: no other command pays for it.
+    // Load it with the first image only, because other commands do not need it.
     const { fork } = process.getBuiltinModule('node:child_process')
     const child = fork(built('draw-process.js'), [JSON.stringify(settings)], {
       serialization: 'advanced',
@@ -81,16 +82,17 @@ export class Drawer {
       execArgv: [],
     })
     child.on('message', (response: DrawResponse) => this.waiting.get(response.id)?.resolve(response))
-    const gone = (why: string): void => {
+    const failAll = (reason: string): void => {
       if (this.child !== child) return
       this.child = undefined
-      for (const [id, { resolve }] of this.waiting) resolve({ id, failure: 'crashed', detail: why })
+      for (const [id, { resolve }] of this.waiting) resolve({ id, failure: 'crashed', detail: reason })
     }
-    child.on('error', (error) => gone(error.message))
-    child.on('exit', () => gone('the drawing process ended'))
+    child.on('error', (error) => failAll(error.message))
+    child.on('exit', () => failAll('the drawing process ended'))
     return child
   }
 
+  /** Ends the child process after the idle time, and lets this process exit before. */
   private startIdleTimer(): void {
     clearTimeout(this.idleTimer)
     this.idleTimer = setTimeout(() => this.end(), (this.options.idleSeconds ?? IDLE_SECONDS) * 1000)
@@ -117,7 +119,7 @@ export class Drawer {
   }
 }
 
-/** A figure that cannot be drawn. `isFinal`: it cannot be drawn later either. */
+/** Thrown for a figure that cannot be drawn. `isFinal`: a retry cannot succeed. */
 export class Undrawable extends Problem {
   constructor(
     detail: string,

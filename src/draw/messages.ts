@@ -1,3 +1,4 @@
+// Messages between the server and the drawing process.
 import type { ImageFormat } from '../contract/operations/index.ts'
 
 export interface ImageOptions {
@@ -5,25 +6,25 @@ export interface ImageOptions {
   /** In CSS pixels. */
   width: number
   height: number
-  /** Pixels of the image per CSS pixel. No effect on SVG and PDF. */
+  /** Image pixels per CSS pixel. Ignored for SVG and PDF. */
   scale: number
-  /** Colors: for a light page, or a dark one. Figures with colors of their own keep them. */
+  /** Color scheme. Figures that set their own colors keep them. */
   theme?: 'light' | 'dark'
-  /** How high the image becomes for the rows of a chart, if it may. */
+  /** Maximum height in CSS pixels if a chart grows with its rows; undefined for a fixed height. */
   most?: number
 }
 
-/** What the drawing process is asked to draw. */
+/** Request to the drawing process. */
 export interface DrawRequest {
   id: number
-  /** The figure, as JSON text. */
+  /** Figure as JSON text. */
   figure: Uint8Array
   options: ImageOptions
   /** Time limit, in ms. */
   timeout: number
 }
 
-/** Its response: an image, or why there is none. */
+/** Response of the drawing process: an image, or the reason of the failure. */
 export type DrawResponse =
   | { id: number; image: Uint8Array }
   | {
@@ -32,12 +33,12 @@ export type DrawResponse =
       detail: string
     }
 
-/** How the drawing process is started. */
+/** Settings of the drawing process. */
 export interface DrawSettings {
-  /** Memory that Chromium may use, in bytes. */
+  /** Maximum memory of Chromium, in bytes. */
   memory: number
-  /** The folder of the scripts that pages load. */
+  /** Directory of the scripts that pages load. */
   assets: string
-  /** A Chromium to use instead of the one found. */
+  /** Path of a Chromium to use instead of searching for one. */
   chromium?: string
 }

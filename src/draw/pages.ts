@@ -1,14 +1,16 @@
+// Pages in Chromium that draw figures, without network access.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, HTTPRequest } from 'puppeteer-core'
 import type { DrawSettings, ImageOptions } from './messages.ts'
 
-/** Pages are at this address. It is answered here: the browser has no network. */
+/** Origin of the pages. Requests to it are answered here. */
 const ORIGIN = 'https://drawing.invalid'
 
 /**
- * The policy of the pages, because figures are hostile input: only the scripts of this product, nothing inline,
- * no `eval`, no connection. The origin is not opaque, so that maps can start their worker; nothing is stored in it.
+ * Content security policy of the pages, because figures are untrusted: only our scripts, nothing inline, no
+ * `eval`, no connections. The origin is not opaque, so that maps can start their worker; nothing is stored in
+ * it.
  */
 const POLICY = [
   "default-src 'none'",
@@ -28,19 +30,21 @@ const HTML = `<!doctype html><meta charset="utf-8"><title>drawing</title>
 
 const SCRIPTS = ['plotly.js', 'plotly-geo.js', 'draw.js']
 
-/** Images after which a page is replaced, so that nothing accumulates. */
+/** Number of images after which a page is replaced, to free its memory. */
 const IMAGES_OF_A_PAGE = 500
 
+/** Thrown if the page crashed or was closed. */
 export class PageCrashed extends Error {}
 
-/** A page with plotly.js loaded, which draws one figure after another. */
+/** A page with plotly.js, which draws one figure at a time. */
 export interface DrawingPage {
   draw(figure: string, options: ImageOptions): Promise<Uint8Array>
-  /** Whether it has drawn enough and should be replaced. */
+  /** True once the page has drawn enough images and should be replaced. */
   readonly worn: boolean
   close(): Promise<void>
 }
 
+/** Opens a page and loads its scripts. */
 export async function openPage(
   browser: Browser,
   { assets }: Pick<DrawSettings, 'assets'>,
@@ -55,31 +59,31 @@ export async function openPage(
   })
   crashed.catch(() => {})
   await Promise.race([page.goto(`${ORIGIN}/`, { waitUntil: 'load' }), crashed])
-  let drawn = 0
+  let imageCount = 0
   return {
     async draw(figure, options) {
-      drawn++
+      imageCount++
       const { format, width, height, scale, theme, most } = options
-      // A page of a PDF has the height that is asked for.
-      const inPage =
+      // A PDF does not grow with the rows of a chart.
+      const pageOptions =
         format === 'pdf'
           ? { format: 'svg' as const, width, height, scale, theme }
           : { format, width, height, scale, theme, most }
       const url = await Promise.race([
-        page.evaluate((text, wanted) => window.drawFigure(text, wanted), figure, inPage),
+        page.evaluate((text, imageOptions) => window.drawFigure(text, imageOptions), figure, pageOptions),
         crashed,
       ])
       const image = bytesOf(url)
       return format === 'pdf' ? await Promise.race([pdfOf(browser, image, options), crashed]) : image
     },
     get worn() {
-      return drawn >= IMAGES_OF_A_PAGE
+      return imageCount >= IMAGES_OF_A_PAGE
     },
     close: () => page.close().catch(() => {}),
   }
 }
 
-/** Serves the page and its scripts. Everything else is refused. */
+/** Serves the page and its scripts. Refuses every other request. */
 async function answer(request: HTTPRequest, assets: string): Promise<void> {
   const path = request.url().startsWith(`${ORIGIN}/`) ? request.url().slice(ORIGIN.length + 1) : undefined
   if (path === '')
@@ -94,7 +98,7 @@ async function answer(request: HTTPRequest, assets: string): Promise<void> {
   else await request.abort()
 }
 
-/** The bytes of a data URL. */
+/** Decodes a data URL. */
 function bytesOf(url: string): Uint8Array {
   const comma = url.indexOf(',')
   const data = url.slice(comma + 1)
@@ -103,7 +107,7 @@ function bytesOf(url: string): Uint8Array {
     : Buffer.from(decodeURIComponent(data))
 }
 
-/** An SVG image on one page of its size, as PDF. */
+/** Converts an SVG image to a PDF page of the same size. */
 async function pdfOf(
   browser: Browser,
   svg: Uint8Array,
@@ -114,7 +118,7 @@ async function pdfOf(
     await page.setRequestInterception(true)
     const html = `<!doctype html><style>@page { size: ${width}px ${height}px; margin: 0 } body { margin: 0 } img { display: block; width: ${width}px; height: ${height}px }</style><img src="data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}">`
     page.on('request', (request) => {
-      const done =
+      const response =
         request.url() === `${ORIGIN}/pdf`
           ? request.respond({
               contentType: 'text/html',
@@ -127,7 +131,7 @@ async function pdfOf(
           : request.url().startsWith('data:')
             ? request.continue()
             : request.abort()
-      done.catch(() => {})
+      response.catch(() => {})
     })
     await page.goto(`${ORIGIN}/pdf`, { waitUntil: 'load' })
     return await page.pdf({ width, height, printBackground: true, pageRanges: '1' })

@@ -1,4 +1,4 @@
-// The drawing process: draws figures in Chromium on request of its parent, and ends with it.
+// Drawing process: draws figures in Chromium on request of the parent process, and ends with it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { type DrawingPage, openPage, PageCrashed } from './pages.ts'
 
 const settings = JSON.parse(process.argv[2]) as DrawSettings
 
-/** How often the memory of Chromium is measured while it draws, in ms. */
+/** Interval between measurements of Chromium's memory, in ms. */
 const MEASURE_EVERY_MS = 250
 
 const ARGS = [
@@ -32,7 +32,7 @@ const ARGS = [
   '--enable-unsafe-swiftshader',
   '--ignore-gpu-blocklist',
   '--disable-dev-shm-usage',
-  // No network: names are not resolved, and every connection goes to a proxy that does not exist.
+  // No network: names do not resolve, and every connection goes to a proxy that does not exist.
   '--host-resolver-rules=MAP * ~NOTFOUND',
   '--proxy-server=http://127.0.0.1:1',
   '--proxy-bypass-list=<-loopback>',
@@ -40,11 +40,12 @@ const ARGS = [
 ]
 
 let starting: Promise<Browser> | undefined
-/** The folder for all temporary files of Chromium. */
+/** Directory of all temporary files of Chromium. */
 let folder: string | undefined
 /** Pages that are not drawing. */
 const idle: DrawingPage[] = []
 
+/** Returns the running Chromium; starts it if necessary. */
 async function browser(): Promise<Browser> {
   starting ??= start()
   try {
@@ -55,6 +56,7 @@ async function browser(): Promise<Browser> {
   }
 }
 
+/** Starts Chromium. Throws `NoBrowser`. */
 async function start(): Promise<Browser> {
   const chromium = await findChromium(settings.chromium).catch((error) => {
     throw new NoBrowser((error as Error).message)
@@ -63,16 +65,16 @@ async function start(): Promise<Browser> {
     throw new NoBrowser(NO_PUPPETEER)
   })
   await removeLeftOvers()
-  // A Chromium that was stopped leaves files there.
+  // A killed Chromium leaves files behind.
   if (folder) await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
   folder = await mkdtemp(join(tmpdir(), `${FOLDER}${process.pid}-`)).catch((error) => {
     throw new NoBrowser(
-      `Chromium needs a folder for temporary files, and ${tmpdir()} cannot be written to (${(error as NodeJS.ErrnoException).code}): set TMPDIR to another folder`,
+      `Chromium needs a folder for temporary files, but ${tmpdir()} is not writable (${(error as NodeJS.ErrnoException).code}): set TMPDIR to another folder`,
     )
   })
   const profile = join(folder, 'profile')
   await mkdir(profile)
-  // Only this folder is written to: the home of the user may not be.
+  // The home directory of the user may not be writable.
   const temporary = {
     TMPDIR: folder,
     TMP: folder,
@@ -95,7 +97,7 @@ async function start(): Promise<Browser> {
       handleSIGTERM: false,
       handleSIGHUP: false,
     })
-  // Chromium's own sandbox needs a user other than root, and name spaces that some systems forbid.
+  // The sandbox of Chromium needs a user other than root, and name spaces that some systems forbid.
   const running = await (process.getuid?.() === 0
     ? launch(false)
     : launch(true).catch(() => launch(false))
@@ -112,10 +114,10 @@ async function start(): Promise<Browser> {
 }
 
 const FOLDER = 'gridline-draw-'
-/** Minimum age of a folder that is removed although its process does not exist, in ms: ids of processes differ in containers. */
+/** Minimum age of an orphaned directory to be removed, in ms: process ids differ between containers. */
 const LEFT_OVER_MS = 24 * 3600 * 1000
 
-/** Removes the folders of drawing processes that were killed. */
+/** Removes directories of drawing processes that were killed. */
 async function removeLeftOvers(): Promise<void> {
   for (const name of await readdir(tmpdir()).catch(() => [])) {
     const pid = name.startsWith(FOLDER) ? Number.parseInt(name.slice(FOLDER.length), 10) : Number.NaN
@@ -136,24 +138,25 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** What Chromium needs of the environment. It draws texts of strangers, so it gets no password that is in there. */
+/** Returns the environment variables that Chromium needs. It draws untrusted text, so it gets no secrets. */
 function ownEnvironment(): Record<string, string> {
-  const known =
+  const allowed =
     /^(PATH|HOME|USER|LANG|LANGUAGE|LC_\w+|TMPDIR|TMP|TEMP|TZ|FONTCONFIG_\w+|LD_LIBRARY_PATH|XDG_\w+|SYSTEMROOT|WINDIR|LOCALAPPDATA|APPDATA|PROGRAMFILES.*)$/i
   return Object.fromEntries(
     Object.entries(process.env).filter(
-      (entry): entry is [string, string] => known.test(entry[0]) && entry[1] !== undefined,
+      (entry): entry is [string, string] => allowed.test(entry[0]) && entry[1] !== undefined,
     ),
   )
 }
 
+/** Thrown if Chromium is missing or does not start. */
 class NoBrowser extends Error {}
 
 function firstLine(error: unknown): string {
   return String((error as Error)?.message ?? error).split('\n')[0]
 }
 
-/** Ends Chromium at once; it is started again when it is needed. */
+/** Kills Chromium at once; the next request starts it again. */
 async function kill(): Promise<void> {
   const running = await starting?.catch(() => undefined)
   starting = undefined
@@ -161,27 +164,28 @@ async function kill(): Promise<void> {
   running?.process()?.kill('SIGKILL')
 }
 
+/** Draws one figure, within the limits of time and memory. */
 async function draw({ id, figure, options, timeout }: DrawRequest): Promise<DrawResponse> {
   let timer: NodeJS.Timeout | undefined
   let measuring: NodeJS.Timeout | undefined
   let page: DrawingPage | undefined
-  let ended: DrawResponse | undefined
+  let limitExceeded: DrawResponse | undefined
   const stop = (failure: 'too_slow' | 'starved' | 'too_large', detail: string): void => {
-    ended ??= { id, failure, detail }
+    limitExceeded ??= { id, failure, detail }
     kill().catch(() => {})
   }
   try {
     const running = await browser()
-    // The time of the figure begins when Chromium and its page are ready.
+    // Start the time limit when Chromium and its page are ready.
     page = idle.pop() ?? (await openPage(running, settings))
     const pid = running.process()?.pid
     const { cpu } = usageOf(pid)
     timer = setTimeout(() => {
-      // On a busy machine, the figure did not get the time.
+      // On a busy machine, the figure did not get its CPU time: do not blame it.
       const used = usageOf(pid).cpu - cpu
       const isStarved = process.platform === 'linux' && used * 1000 < timeout * OWN_SHARE
       if (isStarved)
-        stop('starved', `the machine is busy: ${used.toFixed(1)} of ${timeout / 1000} seconds of work`)
+        stop('starved', `the machine is busy: ${used.toFixed(1)} s of CPU time in ${timeout / 1000} s`)
       else stop('too_slow', `not drawn within ${timeout / 1000} seconds`)
     }, timeout)
     measuring = setInterval(() => {
@@ -195,7 +199,7 @@ async function draw({ id, figure, options, timeout }: DrawRequest): Promise<Draw
     return { id, image }
   } catch (error) {
     await page?.close()
-    if (ended) return ended
+    if (limitExceeded) return limitExceeded
     if (error instanceof NoBrowser) return { id, failure: 'no_browser', detail: error.message }
     if (error instanceof PageCrashed || !(await isAlive()))
       return { id, failure: 'crashed', detail: firstLine(error) }
@@ -211,19 +215,20 @@ async function isAlive(): Promise<boolean> {
   return running?.connected === true
 }
 
-/** The part of its time that Chromium must have worked, for the figure to be the reason that it is late. */
+/** Minimum CPU share of Chromium during a timeout for the figure to be blamed for it. */
 const OWN_SHARE = 0.5
 
+/** Memory and CPU time of a process tree. */
 interface Usage {
-  /** Resident memory in bytes. */
+  /** Resident memory, in bytes. */
   memory: number
-  /** CPU time in seconds. */
+  /** CPU time, in seconds. */
   cpu: number
 }
 
-/** What a process and its descendants use; nothing where the system does not tell. */
+/** Returns the usage of a process and its descendants; zero on systems other than Linux. */
 function usageOf(pid: number | undefined): Usage {
-  const none = { memory: 0, cpu: 0 }
+  const none: Usage = { memory: 0, cpu: 0 }
   if (pid === undefined || process.platform !== 'linux') return none
   try {
     const parents = new Map<number, number>()
@@ -234,18 +239,18 @@ function usageOf(pid: number | undefined): Usage {
         const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
         const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
         parents.set(Number(name), Number(fields[1]))
-        // Ticks of 10 ms, in all usual configurations.
+        // In clock ticks, usually of 10 ms.
         const cpu = (Number(fields[11]) + Number(fields[12])) / 100
         uses.set(Number(name), { memory: Number(fields[21]) * 4096, cpu })
       } catch {
-        // It has ended meanwhile.
+        // The process has ended.
       }
     }
-    const sum = { ...none }
-    for (const [one, { memory, cpu }] of uses) {
-      let at: number | undefined = one
-      while (at !== undefined && at > 1 && at !== pid) at = parents.get(at)
-      if (at !== pid) continue
+    const sum: Usage = { ...none }
+    for (const [descendant, { memory, cpu }] of uses) {
+      let ancestor: number | undefined = descendant
+      while (ancestor !== undefined && ancestor > 1 && ancestor !== pid) ancestor = parents.get(ancestor)
+      if (ancestor !== pid) continue
       sum.memory += memory
       sum.cpu += cpu
     }
@@ -255,6 +260,7 @@ function usageOf(pid: number | undefined): Usage {
   }
 }
 
+/** Closes Chromium, removes its files, and exits. */
 async function end(): Promise<void> {
   const running = await starting?.catch(() => undefined)
   await running?.close().catch(() => {})

@@ -159,7 +159,7 @@ describe('upload --plot', () => {
     ]
     const { data } = await of(...lines)
     const { stderr } = await run('upload', 'shops.csv', '--on-conflict', 'rename', '--plot', ...lines)
-    expect(stderr).toContain('the column has 20 values; the 11 largest are series of their own')
+    expect(stderr).toContain('the column has 20 values; the 11 largest are shown as series')
     expect([data.length, data.at(-1).name]).toEqual([12, 'other (9)'])
     expect(data[0].x).toEqual(['2024-01-01', '2024-02-01', '2024-03-01'])
     expect((await of(...lines, '--top', '20')).data.length).toBe(20)
@@ -627,7 +627,7 @@ it('values that a chart type cannot show are refused or reported', async () => {
   const { code, stderr } = await go('plot', 'create', '--grid', 'signs', '--type', 'dot', '--log-y')
   expect([code, stderr]).toEqual([
     0,
-    expect.stringContaining('--log-y: column v has values that are not above zero (-3)'),
+    expect.stringContaining('--log-y: column v has values that are not positive (-3)'),
   ])
 })
 
@@ -640,7 +640,7 @@ it('misleading charts are refused with an alternative', async () => {
     [['--type', 'bar', '--y', 'v', '--log-y', '--aggregate', 'sum'], /begins at zero.*--type dot/],
     [['--type', 'area', '--y', 'v', '--by', 'g'], /above and below zero.*--type bar/],
     [['--type', 'bar', '--y', 'v,w', '--where', "g = 'p'", '--stack', 'percent'], /below zero/],
-    [['--type', 'bar', '--y', 'w', '--aggregate', 'sum', '--stack', 'percent'], /each part is the whole/],
+    [['--type', 'bar', '--y', 'w', '--aggregate', 'sum', '--stack', 'percent'], /needs several series/],
     [['--type', 'pie', '--y', 'w', '--aggregate', 'mean'], /do not add up.*--type bar/],
     [['--type', 'bar', '--y', 'w', '--by', 'g', '--aggregate', 'max', '--stack', 'normal'], /do not add up/],
   ] as const)
@@ -670,11 +670,11 @@ it('a map reports unknown places, also of a JSON file, and draws the others', as
   }
   expect(await made('states.json', ['TX', 'CA', 'NY', 'PR'])).toMatchObject({
     code: 0,
-    stderr: expect.stringMatching(/PR is no state that a map knows; it is not drawn/),
+    stderr: expect.stringMatching(/unknown state: PR; it is not drawn/),
   })
   expect(await made('countries.json', ['Norway', 'France', 'UK', 'Atlantis'])).toMatchObject({
     code: 0,
-    stderr: expect.stringMatching(/: Atlantis is no country that a map knows; it is not drawn/),
+    stderr: expect.stringMatching(/unknown country: Atlantis; it is not drawn/),
   })
   expect(await made('none.json', ['NO', 'FR'])).toMatchObject({
     code: 7,

@@ -1,8 +1,9 @@
+// Theme of area charts.
 import { listOf } from '../../charts/figure/lists.ts'
 import type { Attributes, Draft } from './draft.ts'
 import { namedIn, nameEnds } from './series.ts'
 
-/** Puts the names of stacked areas at the ends of the areas, in place of a legend. */
+/** Writes the names of stacked areas at their ends, instead of a legend. */
 export function nameAreas(draft: Draft): void {
   const areas = namedIn(draft)
   if (areas.every(isArea)) nameEnds(draft, areas, middlesOf(areas, draft.layout), [])
@@ -12,7 +13,7 @@ function isArea({ stackgroup, xaxis, yaxis }: Attributes): boolean {
   return stackgroup !== undefined && !xaxis && !yaxis
 }
 
-/** The middles of stacked areas at the end of the last of them. */
+/** Returns the vertical middle of each stacked area at the last x. */
 function middlesOf(areas: readonly Attributes[], layout: Attributes): (number | undefined)[] {
   if (areas.length === 0) return []
   const last = areas
@@ -22,15 +23,15 @@ function middlesOf(areas: readonly Attributes[], layout: Attributes): (number | 
   const total = sizes.reduce((sum, size) => sum + size, 0)
   const isShare = areas.some(({ groupnorm }) => groupnorm === 'percent')
   const scale = isShare ? 100 / (total || 1) : 1
-  let from = layout.meta.isCentered === true ? -total / 2 : 0
+  let bottom = layout.meta.isCentered === true ? -total / 2 : 0
   return sizes.map((size) => {
-    const middle = (from + size / 2) * scale
-    from += size
+    const middle = (bottom + size / 2) * scale
+    bottom += size
     return middle
   })
 }
 
-/** Stacked areas with values below zero would cross each other: they are drawn as lines. */
+/** Draws stacked areas with negative values as lines, because the areas would overlap. */
 export function unstackNegative({ data, remarks }: Draft): void {
   const isNegative = ({ stackgroup, y }: Attributes): boolean =>
     stackgroup !== undefined && [...listOf(y)].some((value) => typeof value === 'number' && value < 0)

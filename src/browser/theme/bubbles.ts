@@ -1,3 +1,4 @@
+// Legend of point sizes.
 import { listOf } from '../../charts/figure/lists.ts'
 import { stepBelow } from '../../charts/figure/steps.ts'
 import { GROUNDS } from './colors.ts'
@@ -5,21 +6,21 @@ import { type Attributes, type Draft, TEXT_PIXELS, widthOf } from './draft.ts'
 import { annotate } from './headings.ts'
 import { localeIn } from './numbers.ts'
 
-/** Room between a circle, its number and the next circle, in pixels. */
+/** Space between a circle, its number and the next circle, in pixels. */
 const GAP_PIXELS = 8
-/** A second circle is this part of the first. */
+/** Ratio of the value of the second circle to that of the first. */
 const SMALLER = 1 / 5
 
-/** A key for the sizes of points, above the plot on the right: two circles with their numbers. */
+/** Adds a legend of point sizes above the plot: two circles with their numbers. */
 export function keySizes({ data, layout, view, above }: Draft): void {
   const sized = data.find(({ marker }) => marker?.sizemode === 'area' && listOf(marker.size).length > 0)
   if (!sized || layout.sliders !== undefined) return
-  let most = 0
+  let largest = 0
   for (const trace of data)
     for (const size of [...listOf(trace.marker?.size)])
-      if (typeof size === 'number' && size > most) most = size
-  if (most <= 0) return
-  const values = [stepBelow(most), stepBelow(most * SMALLER)].filter(
+      if (typeof size === 'number' && size > largest) largest = size
+  if (largest <= 0) return
+  const values = [stepBelow(largest), stepBelow(largest * SMALLER)].filter(
     (value, k, all) => all.indexOf(value) === k,
   )
   const radii = values.map((value) => Math.sqrt(value / 2 / sized.marker.sizeref))
@@ -37,7 +38,7 @@ export function keySizes({ data, layout, view, above }: Draft): void {
     ...{ x0: -right - 2 * radius, x1: -right, y0: middle - radius, y1: middle + radius },
     line: { color: GROUNDS[view.scheme].soft, width: 1 },
   })
-  let right = 0
+  let offset = 0
   const shapes: Attributes[] = []
   for (const [k, value] of values.entries()) {
     const text = value.toLocaleString(localeIn(layout.meta), {
@@ -45,11 +46,11 @@ export function keySizes({ data, layout, view, above }: Draft): void {
     })
     annotate(layout, {
       ...{ name: 'gridline-size', text, font: { size: TEXT_PIXELS }, xref: 'paper', yref: 'paper' },
-      ...{ x: 1, xanchor: 'right', xshift: -right, y: 1, yanchor: 'middle', yshift: middle },
+      ...{ x: 1, xanchor: 'right', xshift: -offset, y: 1, yanchor: 'middle', yshift: middle },
     })
-    right += widthOf(text) + GAP_PIXELS
-    shapes.push(circle(radii[k], right))
-    right += 2 * radii[k] + GAP_PIXELS
+    offset += widthOf(text) + GAP_PIXELS
+    shapes.push(circle(radii[k], offset))
+    offset += 2 * radii[k] + GAP_PIXELS
   }
   layout.shapes = [...listOf(layout.shapes), ...shapes]
   above.axis += 2 * radii[0] + GAP_PIXELS

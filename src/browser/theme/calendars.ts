@@ -1,17 +1,18 @@
+// Theme of calendars.
 import { listOf } from '../../charts/figure/lists.ts'
 import { WEEKDAYS } from '../../charts/figure/names.ts'
 import { type Draft, isNarrow } from './draft.ts'
 import { localeIn } from './numbers.ts'
 
-/** Weeks that begin or end in a year, at most. */
+/** Maximum number of weeks that begin or end in a year. */
 const YEAR_WEEKS = 54
-/** Weeks of a month. */
+/** Average number of weeks per month. */
 const MONTH_WEEKS = 365.25 / 12 / 7
-/** Height of the days of a year, and of what is around them, in pixels. */
+/** Height of a year, and of the space around all years, in pixels. */
 const YEAR_PIXELS = 130
 const AROUND_PIXELS = 130
 
-/** A calendar has a row for each day of the week, of each year, and the names of months below. */
+/** Lays out one row per weekday of each year, with month names below. */
 export function arrangeCalendar(draft: Draft): void {
   const { data, layout, view } = draft
   if (layout.meta.chart !== 'calendar') return
@@ -22,11 +23,11 @@ export function arrangeCalendar(draft: Draft): void {
     ...(k > 0 ? [`${year} `] : []),
     ...WEEKDAYS.map((weekday) => `${year} ${weekday}`),
   ])
-  // plotly.js needs a cell in each row and each week, also where nothing is, for all of them to be of one size.
+  // Add an empty cell to each row and week: otherwise plotly.js draws cells of different sizes.
   for (const [k, trace] of data.entries()) {
     const [x, y, z] = [trace.x, trace.y, trace.z].map((list) => [...listOf(list)])
     const [weeks, days] = [new Set(x), new Set(y)]
-    const more = [
+    const fillers = [
       ...Array.from({ length: YEAR_WEEKS }, (_, week) => [week, rows[0]]).filter(
         ([week]) => !weeks.has(week),
       ),
@@ -34,29 +35,31 @@ export function arrangeCalendar(draft: Draft): void {
     ]
     data[k] = {
       ...trace,
-      ...{ x: [...x, ...more.map(([week]) => week)], y: [...y, ...more.map(([, row]) => row)] },
-      z: [...z, ...more.map(() => null)],
+      ...{ x: [...x, ...fillers.map(([week]) => week)], y: [...y, ...fillers.map(([, row]) => row)] },
+      z: [...z, ...fillers.map(() => null)],
     }
   }
-  const isOne = years.length === 1
-  const tickvals = isOne ? rows : years.map((year) => `${year} Thursday`)
+  const isOneYear = years.length === 1
+  const tickvals = isOneYear ? rows : years.map((year) => `${year} Thursday`)
   const step = isNarrow(view) ? 2 : 1
   const months = Array.from({ length: 12 / step }, (_, k) => k * step)
-  const named = (part: Intl.DateTimeFormatOptions, month: number, day: number): string =>
+  const formatDate = (part: Intl.DateTimeFormatOptions, month: number, day: number): string =>
     new Intl.DateTimeFormat(localeIn(layout.meta), { ...part, timeZone: 'UTC' }).format(
       Date.UTC(2023, month, day),
     )
   // 2023-01-02 was a Monday.
-  const weekdays = WEEKDAYS.map((_, k) => named({ weekday: isNarrow(view) ? 'short' : 'long' }, 0, k + 2))
+  const weekdays = WEEKDAYS.map((_, k) =>
+    formatDate({ weekday: isNarrow(view) ? 'short' : 'long' }, 0, k + 2),
+  )
   layout.yaxis = {
     ...{ categoryorder: 'array', categoryarray: rows, range: [rows.length - 0.5, -0.5], autorange: false },
-    ...{ tickmode: 'array', tickvals, ticktext: isOne ? weekdays : years, showgrid: false },
+    ...{ tickmode: 'array', tickvals, ticktext: isOneYear ? weekdays : years, showgrid: false },
     ...layout.yaxis,
   }
   if (layout.yaxis.autorange === 'reversed') layout.yaxis.autorange = false
   layout.xaxis = {
     ...{ tickmode: 'array', tickvals: months.map((k) => (k + 0.5) * MONTH_WEEKS), ticks: '' },
-    ...{ ticktext: months.map((k) => named({ month: 'short' }, k, 1)) },
+    ...{ ticktext: months.map((k) => formatDate({ month: 'short' }, k, 1)) },
     ...layout.xaxis,
   }
   draft.needed = Math.max(draft.needed, years.length * YEAR_PIXELS + AROUND_PIXELS)

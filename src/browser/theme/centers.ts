@@ -1,10 +1,10 @@
-// Series around a middle: streams, and bars that part at their middle series.
+// Stacks around a middle line (`--stack center`): streams and diverging bars.
 import { listOf } from '../../charts/figure/lists.ts'
 import { colorsOf } from './colors.ts'
 import type { Attributes, Draft } from './draft.ts'
 import { showBothSides } from './sides.ts'
 
-/** Moves stacked series so that they are around a middle, where `--stack center` asks for it. */
+/** Moves stacked series around a middle line, for `--stack center`. */
 export function centerStacks(draft: Draft): void {
   const { data, layout } = draft
   if (layout.meta.isCentered !== true) return
@@ -12,18 +12,18 @@ export function centerStacks(draft: Draft): void {
   else centerBars(draft)
 }
 
-/** The key of a label or a number in a map. */
+/** Returns a map key that distinguishes labels from numbers. */
 const keyOf = (value: unknown): string => `${typeof value} ${String(value)}`
 
-/** A first area, which is not seen, lifts the others from below the middle. */
+/** Adds an invisible first area that shifts the others to the middle. */
 function centerAreas(draft: Draft): void {
   const { data, layout } = draft
   const totals = new Map<string, { x: unknown; total: number }>()
   for (const trace of data)
     for (const [k, x] of [...listOf(trace.x)].entries()) {
-      const own = totals.get(keyOf(x)) ?? { x, total: 0 }
-      own.total += Number(listOf(trace.y)[k]) || 0
-      totals.set(keyOf(x), own)
+      const entry = totals.get(keyOf(x)) ?? { x, total: 0 }
+      entry.total += Number(listOf(trace.y)[k]) || 0
+      totals.set(keyOf(x), entry)
     }
   const points = [...totals.values()]
   if (layout.xaxis?.type !== 'category')
@@ -33,37 +33,44 @@ function centerAreas(draft: Draft): void {
     ...trace,
     line: { color: colors[k % colors.length], width: 0.5, ...trace.line },
   }))
-  const ground = {
+  const base = {
     ...{ type: 'scatter', mode: 'lines', stackgroup: data[0].stackgroup, line: { width: 0 } },
     ...{ x: points.map(({ x }) => x), y: points.map(({ total }) => -total / 2) },
     ...{ fillcolor: 'rgba(0,0,0,0)', hoverinfo: 'skip', showlegend: false },
   }
-  draft.data = [ground, ...colored]
-  // Its numbers say nothing: the heights of areas do.
+  draft.data = [base, ...colored]
+  // The axis numbers are meaningless: only the heights count.
   layout.yaxis = { ...layout.yaxis, showticklabels: false, showgrid: false, title: { text: '' } }
 }
 
-/** Bars begin where the one before them ends, and the middle of the series is at zero. */
+/** Stacks bars so that the middle series is at zero. */
 function centerBars(draft: Draft): void {
   const { data, layout } = draft
-  const isTurned = data.every(({ orientation }) => orientation === 'h')
-  const [along, up] = isTurned ? (['y', 'x'] as const) : (['x', 'y'] as const)
-  const sizeAt = (trace: Attributes, k: number): number => Math.max(0, Number(listOf(trace[up])[k]) || 0)
+  const isHorizontal = data.every(({ orientation }) => orientation === 'h')
+  const [labelKey, valueKey] = isHorizontal ? (['y', 'x'] as const) : (['x', 'y'] as const)
+  const sizeAt = (trace: Attributes, k: number): number =>
+    Math.max(0, Number(listOf(trace[valueKey])[k]) || 0)
   const starts = new Map<string, number>()
   for (const [n, trace] of data.entries()) {
     const share = Math.min(1, Math.max(0, data.length / 2 - n))
-    for (const [k, label] of [...listOf(trace[along])].entries())
+    for (const [k, label] of [...listOf(trace[labelKey])].entries())
       starts.set(keyOf(label), (starts.get(keyOf(label)) ?? 0) - share * sizeAt(trace, k))
   }
   draft.data = data.map((trace) => {
-    const sizes = [...listOf(trace[along])].map((_, k) => sizeAt(trace, k))
-    const base = [...listOf(trace[along])].map((label, k) => {
+    const sizes = [...listOf(trace[labelKey])].map((_, k) => sizeAt(trace, k))
+    const base = [...listOf(trace[labelKey])].map((label, k) => {
       const start = starts.get(keyOf(label))!
       starts.set(keyOf(label), start + sizes[k])
       return start
     })
-    return { ...trace, base, [up]: sizes, customdata: sizes, hovertemplate: `%{${along}}: %{customdata}` }
+    return {
+      ...trace,
+      base,
+      [valueKey]: sizes,
+      customdata: sizes,
+      hovertemplate: `%{${labelKey}}: %{customdata}`,
+    }
   })
   layout.barmode = 'overlay'
-  showBothSides(layout, isTurned ? 'xaxis' : 'yaxis', Math.max(...[...starts.values()].map(Math.abs)))
+  showBothSides(layout, isHorizontal ? 'xaxis' : 'yaxis', Math.max(...[...starts.values()].map(Math.abs)))
 }

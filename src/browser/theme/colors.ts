@@ -1,11 +1,13 @@
+// Color scales and background colors of the theme.
 import { COLORS, DARK_COLORS } from '../../charts/figure/colors.ts'
 import type { Draft } from './draft.ts'
-/** Viridis, from dark to light: equal steps of values are equal steps to the eye. */
+/** Viridis, from dark to light: equal steps of values look like equal steps. */
 export const SEQUENTIAL =
   '#440154 #482878 #3e4989 #31688e #26828e #1f9e89 #35b779 #6ece58 #b5de2b #fde725'.split(' ')
-/** From blue through grey to orange, for values on both sides of zero. Its halves are equally dark. */
+/** Blue to orange through grey, for values on both sides of zero. Both halves are equally dark. */
 export const DIVERGING = '#1c4f9c #4f7fc4 #8fb0de #c6d5ea #ececec #f3d3bd #e4a373 #c9702f #94460c'.split(' ')
 
+/** Background, text and line colors by scheme. */
 export const GROUNDS = {
   light: { ground: '#ffffff', text: '#22262b', soft: '#59636e', line: '#dfe3e8' },
   dark: { ground: '#16181d', text: '#e3e6ea', soft: '#9aa4af', line: '#343a42' },
@@ -13,12 +15,12 @@ export const GROUNDS = {
 
 export type Scheme = keyof typeof GROUNDS
 
-/** Colors as plotly.js wants a scale: with the place of each, from 0 to 1. */
+/** Returns colors as a plotly.js color scale, with positions from 0 to 1. */
 export function scaleOf(colors: readonly string[]): [number, string][] {
   return colors.map((color, k) => [k / (colors.length - 1), color])
 }
 
-/** The color at a place from 0 to 1 between colors, written as #rrggbb. */
+/** Interpolates between colors; `place` is from 0 to 1. Returns #rrggbb. */
 export function mixed(colors: readonly string[], place: number): string {
   const at = Math.min(colors.length - 1.000001, Math.max(0, place * (colors.length - 1)))
   const [from, to] = [colors[Math.floor(at)], colors[Math.floor(at) + 1]]
@@ -31,7 +33,7 @@ export function mixed(colors: readonly string[], place: number): string {
   return `#${parts.join('')}`
 }
 
-/** The colors of series, in order. */
+/** Returns the colors of series, in order. */
 export function colorsOf({ layout, view }: Draft): readonly string[] {
   return (
     layout.template?.[view.scheme]?.layout?.colorway ??

@@ -1,4 +1,4 @@
-// How charts look that Gridline makes from columns: see docs/guide.md#themes. Figures of others are not changed.
+// Theme of charts that Gridline creates: see docs/guide.md#themes. Other figures stay unchanged.
 
 import { COLORS, DARK_COLORS } from '../../charts/figure/colors.ts'
 import { hasGround } from '../../charts/figure/ground.ts'
@@ -19,7 +19,7 @@ export interface Figure {
   layout: Attributes
 }
 
-/** Parts that few charts need: pages load them where they are needed. */
+/** Steps that few charts need, loaded on demand. */
 export type MoreParts = Readonly<
   Record<
     | 'arrangeCalendar'
@@ -49,7 +49,7 @@ export type MoreParts = Readonly<
   >
 >
 
-/** The parts of a look, in order: each can count on those before it. */
+/** Steps of the theme, in order: each can rely on those before it. */
 const PARTS = [
   noteUnseen,
   dropPlaceless,
@@ -92,17 +92,17 @@ const PARTS = [
   placeFoot,
 ] as const
 
-/** Types of traces that the parts of this file draw. */
+/** Trace types that this file draws without additional steps. */
 const PLAIN = /^(?:scatter(?:gl)?|bar|box|violin|histogram)$/
 
-/** Types of charts that need more than their traces say. */
+/** Chart types that need additional steps, whatever their traces are. */
 const OTHER: ReadonlySet<unknown> = new Set(['hexbin', 'lollipop', 'timeline', 'pyramid'])
 
-/** Whether a figure is not drawn by the parts of this file alone. */
+/** Returns whether a figure needs steps that are loaded on demand. */
 export function needsMore({ data, layout }: Figure): boolean {
   const { theme, chart, locale, isCentered, highlight, spec } = layout.meta ?? {}
   const isLabels = layout.xaxis?.type === 'category'
-  const isOther = ({
+  const needsStep = ({
     type = 'scatter',
     marker,
     line,
@@ -126,33 +126,33 @@ export function needsMore({ data, layout }: Figure): boolean {
   return (
     theme === undefined ||
     OTHER.has(chart) ||
-    [locale, highlight].some((one) => one !== undefined) ||
+    [locale, highlight].some((setting) => setting !== undefined) ||
     isCentered === true ||
     [layout.xaxis, layout.yaxis].some((axis) => axis?.type === 'log') ||
-    [...listOf(layout.annotations)].some((one) =>
-      /^gridline-(?:facet|note)$/.test((one as Attributes)?.name),
+    [...listOf(layout.annotations)].some((annotation) =>
+      /^gridline-(?:facet|note)$/.test((annotation as Attributes)?.name),
     ) ||
-    data.some((trace) => trace !== null && isOther(trace))
+    data.some((trace) => trace !== null && needsStep(trace))
   )
 }
 
 /**
- * A figure in our theme; unchanged if it does not ask for it in `layout.meta.theme`. A template of the figure goes over
- * that of the theme. What is given is not changed. `more`: the parts that few charts need.
+ * Returns a figure with the theme; unchanged without `layout.meta.theme`. A template of the figure overrides
+ * that of the theme. Does not modify its input. `more`: steps that few charts need.
  */
 export function themedWith<T extends Figure>(figure: T, view: View, more?: MoreParts): T {
   if (typeof figure.layout.meta?.theme !== 'string') return figure
-  const { shown, needed } = arranged(figure, view, more)
+  const { shown: themed, needed } = arranged(figure, view, more)
   const height = Math.min(needed, view.most ?? 0)
-  if (height <= view.height) return shown
+  if (height <= view.height) return themed
   const { shown: grown } = arranged(figure, { ...view, height }, more)
   return { ...grown, layout: { ...grown.layout, height } }
 }
 
-/** The parts of a look that the traces of a frame need: they are drawn in the place of those of the first one. */
+/** Steps for the traces of animation frames, which replace those of the first frame. */
 const FRAME_PARTS = [dropPlaceless, writeLabels, 'colorSeries', markLonePoints] as const
 
-/** The frames of an animation in our theme. What is given is not changed. */
+/** Returns the frames of an animation with the theme. Does not modify its input. */
 export function framesIn(
   frames: readonly Attributes[],
   layout: Attributes,
@@ -168,15 +168,15 @@ export function framesIn(
   })
 }
 
-/** A figure on its way to its look: its traces can be replaced, and its layout changed. */
+/** Returns a draft of a figure: its traces and layout can be changed. */
 function draftOf({ data, layout }: Figure, view: View): Draft {
   const copies = (list: unknown): Attributes[] | undefined =>
-    Array.isArray(list) ? list.map((one) => ({ ...one })) : undefined
+    Array.isArray(list) ? list.map((item) => ({ ...item })) : undefined
   const [annotations, shapes] = [copies(layout.annotations), copies(layout.shapes)]
   return {
     data: data.map((trace) => inScheme({ ...trace }, layout.template, view.scheme)),
     layout: { ...layout, ...(annotations && { annotations }), ...(shapes && { shapes }) },
-    // The parts see the colors that are drawn.
+    // Steps see the scheme that is actually drawn.
     view: { ...view, scheme: schemeOf(layout.template, view.scheme) },
     above: { title: 0, legend: 0, axis: 0 },
     below: 0,
@@ -188,7 +188,7 @@ function draftOf({ data, layout }: Figure, view: View): Draft {
   }
 }
 
-/** Lets parts arrange a draft, as far as they are loaded. */
+/** Runs steps on a draft; skips those that are not loaded. */
 function perform(
   parts: readonly (keyof MoreParts | ((draft: Draft) => void))[],
   draft: Draft,
@@ -200,6 +200,7 @@ function perform(
   }
 }
 
+/** Applies all steps to a figure. `needed`: height that its rows need, in pixels. */
 function arranged<T extends Figure>(figure: T, view: View, more?: MoreParts): { shown: T; needed: number } {
   const draft = draftOf(figure, view)
   const { layout } = figure
@@ -216,24 +217,24 @@ function arranged<T extends Figure>(figure: T, view: View, more?: MoreParts): { 
     ...draft.layout.margin,
   }
   const scheme = schemeOf(layout.template, view.scheme)
-  const over = overOf(layout.template, scheme)
+  const userTemplate = overOf(layout.template, scheme)
   const template = templateOf(scheme, {
     lineWidth: lineOf(draft.data),
     isNarrow: isNarrow(view),
-    over: withoutLogo(over),
+    over: withoutLogo(userTemplate),
   })
-  const shown = {
+  const result = {
     ...figure,
     data: draft.data,
-    layout: { ...withLogo({ ...draft.layout, margin }, over, view), template },
+    layout: { ...withLogo({ ...draft.layout, margin }, userTemplate, view), template },
   }
-  return { shown, needed: draft.needed }
+  return { shown: result, needed: draft.needed }
 }
 
 /**
- * Height of the dates of a phone, which have two lines, and of a scale of colors below them, in pixels; 0 for other axes.
- * plotly.js would make room for as many lines as there are, and never end: numbers inside of the plot change its range,
- * this the dates, and these its height.
+ * Returns the height of two-line dates on narrow screens, with a color bar below, in pixels; 0 for other
+ * axes. Automatic margins would never settle: the number of lines changes the height of the plot, and with it
+ * the dates.
  */
 function fixedDates({ data, layout, view }: Draft): number {
   const { type, title, automargin } = layout.xaxis ?? {}
@@ -242,44 +243,45 @@ function fixedDates({ data, layout, view }: Draft): number {
   return TICKS_PIXELS + (hasScaleBelow(data) ? SCALE_PIXELS : 0)
 }
 
-/** Height of a scale of colors below a plot, in pixels. */
+/** Height of a color bar below a plot, in pixels. */
 const SCALE_PIXELS = 44
 
-/** Height of the labels of an axis that a legend is below, in pixels. */
+/** Height of axis labels with a legend below them, in pixels. */
 const TICKS_PIXELS = 36
 
-/** A trace with the colors of the scheme: what the service has colored has those of the light one. */
+/** Returns a trace in the colors of the scheme: the server uses those of the light scheme. */
 function inScheme(trace: Attributes, template: unknown, scheme: View['scheme']): Attributes {
   const { layout, dark } = (template ?? {}) as Attributes
   if (scheme !== 'dark') return trace
-  const [light = COLORS, other = layout?.colorway === undefined ? DARK_COLORS : undefined] = [
+  const [lightColors = COLORS, darkColors = layout?.colorway === undefined ? DARK_COLORS : undefined] = [
     layout?.colorway,
     dark?.layout?.colorway,
   ]
-  if (!Array.isArray(light) || !Array.isArray(other)) return trace
+  if (!Array.isArray(lightColors) || !Array.isArray(darkColors)) return trace
   for (const key of ['line', 'marker']) {
-    const at = light.indexOf(trace[key]?.color)
-    if (at >= 0 && other[at] !== undefined) trace[key] = { ...trace[key], color: other[at] }
+    const at = lightColors.indexOf(trace[key]?.color)
+    if (at >= 0 && darkColors[at] !== undefined) trace[key] = { ...trace[key], color: darkColors[at] }
   }
   return trace
 }
 
-/** A theme that has colors of its own, and none for the dark, is light. */
-function schemeOf(template: unknown, wanted: View['scheme']): View['scheme'] {
-  const given = (template ?? {}) as Attributes
-  return hasGround(given) && given.dark === undefined ? 'light' : wanted
+/** Returns the scheme to draw: light for a template with a background and no dark variant. */
+function schemeOf(template: unknown, requested: View['scheme']): View['scheme'] {
+  const input = (template ?? {}) as Attributes
+  return hasGround(input) && input.dark === undefined ? 'light' : requested
 }
 
+/** Returns the template of the figure for a scheme. */
 function overOf(template: unknown, scheme: View['scheme']): Attributes {
   const { dark, ...light } = (template ?? {}) as Attributes
   return scheme === 'dark' && dark !== undefined ? mergedTemplate(light, dark) : light
 }
 
-/** Width of lines, in pixels: thinner where points are dense, and where there are many lines. */
+/** Returns the width of lines, in pixels: thinner for dense points and for many lines. */
 function lineOf(data: readonly Attributes[]): number {
-  const most = Math.max(0, ...data.map(({ x, y }) => Math.max(listOf(x).length, listOf(y).length)))
+  const pointCount = Math.max(0, ...data.map(({ x, y }) => Math.max(listOf(x).length, listOf(y).length)))
   if (data.length > MANY_LINES) return 1
-  return most > DENSE_POINTS ? 1.5 : 2.5
+  return pointCount > DENSE_POINTS ? 1.5 : 2.5
 }
 
 const DENSE_POINTS = 400

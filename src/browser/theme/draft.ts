@@ -1,46 +1,47 @@
+// A figure while the theme arranges it, and the view it is drawn for.
 import { listOf } from '../../charts/figure/lists.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
 export type Attributes = Record<string, any>
 
 export const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
-/** Size of ticks, legends and other texts, in pixels. */
+/** Font size of ticks, legends and other texts, in pixels. */
 export const TEXT_PIXELS = 13
-/** Width below which a chart has the layout of a phone, in pixels. */
+/** Width below which a chart uses the narrow layout, in pixels. */
 export const NARROW_PIXELS = 480
-/** Room between a chart and the edges of its frame, in pixels. */
+/** Margin between a chart and its frame, in pixels. */
 export const EDGE_PIXELS = 16
 const NARROW_EDGE_PIXELS = 12
 
-/** The room that a chart is drawn in. */
+/** Size and color scheme in which a chart is drawn. */
 export interface View {
   scheme: 'light' | 'dark'
   /** In pixels. */
   width: number
   height: number
-  /** How high the chart can become if its rows need it. Without, it is as high as it is. */
+  /** Maximum height if the chart can grow with its rows, in pixels; undefined for a fixed height. */
   most?: number
 }
 
-/** A chart on its way to its look. Traces and layout are its own, their attributes are not. */
+/** A figure that the theme changes. Its traces and layout are copies, their attributes are shared. */
 export interface Draft {
   data: Attributes[]
   layout: Attributes
   view: View
-  /** Heights of what stands above the plot, from the top, in pixels. */
+  /** Heights of the parts above the plot, from the top, in pixels. */
   above: { title: number; legend: number; axis: number }
   /** Height of a legend below the plot, in pixels. */
   below: number
-  /** Height that all rows have room in, in pixels; 0 if any has. */
+  /** Height that fits all rows, in pixels; 0 if any height does. */
   needed: number
-  /** Room beside the plot, in pixels. */
+  /** Margins beside the plot, in pixels. */
   left: number
   right: number
   /** Omitted data, for example `2 rows without size`. Printed in the footer of the chart. */
   unseen: string[]
   /** Other sentences for the footer. */
   remarks: string[]
-  /** What the scale of colors shows, if it has no title of its own. */
+  /** Subject of the color bar, if the bar has no title. */
   scale?: string
 }
 
@@ -52,48 +53,53 @@ export function edgeOf(view: View): number {
   return isNarrow(view) ? NARROW_EDGE_PIXELS : EDGE_PIXELS
 }
 
-/** Room between two labels of an axis, in pixels. */
+/** Minimum space between two labels of an axis, in pixels. */
 export const GAP_PIXELS = 14
-/** Part of the width of a phone that is not the plot. */
+/** Share of a narrow screen beside the plot. */
 const NARROW_SHARE = 0.2
-/** Room between a label and its axis, in pixels. */
+/** Space between a label and its axis, in pixels. */
 const STANDOFF_PIXELS = 18
 
-/** Part of the width of a phone that labels have where they have no room of their own. */
+/** Minimum share of a narrow screen for labels that would otherwise be cut. */
 const MIN_LABEL_SHARE = 0.3
 
-/** Width of labels beside the plot of a phone, at most, in pixels. A label of a few letters says nothing: then the plot is smaller. */
+/**
+ * Returns the maximum width of labels beside the plot on a narrow screen, in pixels. It shrinks the plot
+ * rather than cutting labels to a few letters.
+ */
 export function mostBeside(labels: readonly string[], view: View): number {
-  const most = view.width * NARROW_SHARE - 2 * edgeOf(view) - STANDOFF_PIXELS
-  return labels.some((label) => widthOf(label) > most) ? Math.max(most, view.width * MIN_LABEL_SHARE) : most
+  const maxWidth = view.width * NARROW_SHARE - 2 * edgeOf(view) - STANDOFF_PIXELS
+  return labels.some((label) => widthOf(label) > maxWidth)
+    ? Math.max(maxWidth, view.width * MIN_LABEL_SHARE)
+    : maxWidth
 }
 
-/** Whether a chart has one x axis and one y axis, or none. */
+/** Returns whether a chart has at most one x axis and one y axis. */
 export function hasOnePlot({ layout }: Draft): boolean {
   return !Object.keys(layout).some((key) => /^[xy]axis\d+$/.test(key))
 }
 
 let context: CanvasRenderingContext2D | null | undefined
 
-/** Width of a text, in pixels. Markup counts as nothing. */
+/** Returns the width of a text, in pixels, ignoring markup. */
 export function widthOf(text: string, size = TEXT_PIXELS, weight = 400): number {
   const plain = text.replace(/<[^<>]*>/g, '')
   context ??= typeof document === 'undefined' ? null : document.createElement('canvas').getContext('2d')
   if (!context) return plain.length * size * 0.56
   context.font = `${weight} ${size}px ${FONT}`
-  // Titles are drawn a little wider than they are measured, where the font has no such weight.
+  // A font without this weight is drawn wider than it is measured.
   return context.measureText(plain).width * (weight > 400 ? 1.1 : 1)
 }
 
-/** A text in at most `most` pixels, with an ellipsis if it is longer. */
-export function shortened(text: string, most: number, size = TEXT_PIXELS): string {
-  if (widthOf(text, size) <= most) return text
+/** Returns a text of at most `maxWidth` pixels, with an ellipsis if it was cut. */
+export function shortened(text: string, maxWidth: number, size = TEXT_PIXELS): string {
+  if (widthOf(text, size) <= maxWidth) return text
   let end = text.length - 1
-  while (end > 1 && widthOf(`${text.slice(0, end)}…`, size) > most) end--
+  while (end > 1 && widthOf(`${text.slice(0, end)}…`, size) > maxWidth) end--
   return `${beginningOf(text, end)}…`
 }
 
-/** The beginning of a text, without half of an escaped character at its end. */
+/** Returns the beginning of a text, without a partial HTML entity at its end. */
 function beginningOf(text: string, end: number): string {
   return text
     .slice(0, end)
@@ -101,83 +107,84 @@ function beginningOf(text: string, end: number): string {
     .trimEnd()
 }
 
-/** Texts that are kept apart: of more, nobody reads all. */
+/** Maximum number of texts that are kept distinct. */
 const MAX_APART = 300
 
-/** Texts in at most `most` pixels, of which no two are cut to the same one: then the end of each, too, is left. */
-export function shortenedApart(texts: readonly string[], most: number): string[] {
-  const short = texts.map((text) => shortened(text, most))
+/** Shortens texts to `maxWidth` pixels, so that all stay distinct: if necessary, keeps their ends too. */
+export function shortenedApart(texts: readonly string[], maxWidth: number): string[] {
+  const short = texts.map((text) => shortened(text, maxWidth))
   const counts = new Map<string, number>()
-  for (const one of short) counts.set(one, (counts.get(one) ?? 0) + 1)
+  for (const text of short) counts.set(text, (counts.get(text) ?? 0) + 1)
   const isAlike = (k: number): boolean =>
     texts.length <= MAX_APART && short[k] !== texts[k] && counts.get(short[k])! > 1
   const taken = new Set(short.filter((_, k) => !isAlike(k)))
-  return short.map((one, k) => {
-    if (!isAlike(k)) return one
+  return short.map((shortText, k) => {
+    if (!isAlike(k)) return shortText
     const text = texts[k]
-    const others = texts.filter((_, n) => n !== k && short[n] === one)
+    const rivals = texts.filter((_, n) => n !== k && short[n] === shortText)
     for (let start = Math.min(5, Math.floor(text.length / 3)); start >= 0; start--) {
-      // As much of the end as there is room for, or from where the text differs from the others.
+      // Keep as much of the end as fits, or start where the text differs from the others.
       for (let from = start + 1; from < text.length; from++) {
-        // Not within an escaped character.
+        // Do not cut within an HTML entity.
         if (/&[a-z]{0,5}$/.test(text.slice(0, from)) && /^[a-z]{0,5};/.test(text.slice(from))) continue
         const cut = `${beginningOf(text, start)}…${text.slice(from).trimStart()}`
-        if (widthOf(cut) > most) continue
-        const isOwn = !taken.has(cut) && others.every((other) => !other.endsWith(text.slice(from)))
-        if (isOwn) taken.add(cut)
-        if (isOwn) return cut
+        if (widthOf(cut) > maxWidth) continue
+        const isUnique = !taken.has(cut) && rivals.every((rival) => !rival.endsWith(text.slice(from)))
+        if (isUnique) taken.add(cut)
+        if (isUnique) return cut
         break
       }
-      const differs = Math.max(...others.map((other) => commonLength(other, text)))
-      const cut = shortened(`${text.slice(0, start).trimEnd()}…${text.slice(differs)}`, most)
+      const differs = Math.max(...rivals.map((rival) => commonLength(rival, text)))
+      const cut = shortened(`${text.slice(0, start).trimEnd()}…${text.slice(differs)}`, maxWidth)
       if (differs > start && !taken.has(cut)) {
         taken.add(cut)
         return cut
       }
     }
-    const numbered = `${k + 1} ${shortened(text, most - widthOf(`${k + 1} `))}`
+    const numbered = `${k + 1} ${shortened(text, maxWidth - widthOf(`${k + 1} `))}`
     taken.add(numbered)
     return numbered
   })
 }
 
-/** Characters that two texts begin with, both. */
+/** Returns the length of the common beginning of two texts. */
 function commonLength(a: string, b: string): number {
   let k = 0
   while (k < a.length && a[k] === b[k]) k++
   return k
 }
 
-/** The lines of a text that fits a width. One with markup stays as it is. */
-export function wrapped(text: string, most: number, size: number, weight = 400): string[] {
+/** Wraps a text into lines of at most `maxWidth` pixels. Keeps the lines of a text with markup. */
+export function wrapped(text: string, maxWidth: number, size: number, weight = 400): string[] {
   if (text === '') return []
   if (/<[a-z/]/i.test(text)) return text.split(/<br\s*\/?>/i)
   const lines = ['']
   for (const word of text.split(' ')) {
     const line = lines[lines.length - 1]
     const next = line === '' ? word : `${line} ${word}`
-    if (line !== '' && widthOf(next, size, weight) > most) lines.push(word)
+    if (line !== '' && widthOf(next, size, weight) > maxWidth) lines.push(word)
     else lines[lines.length - 1] = next
   }
-  return lines.map((line) => shortened(line, most, size))
+  return lines.map((line) => shortened(line, maxWidth, size))
 }
 
+/** Returns the text of a title, a string or an object; undefined if it is empty. */
 export function textOf(title: unknown): string | undefined {
   const text = typeof title === 'string' ? title : (title as Attributes | undefined)?.text
   return typeof text === 'string' && text !== '' ? text : undefined
 }
 
-/** The labels of an axis, in the order of their rows; undefined if some are not texts. */
+/** Returns the labels of an axis, in row order; undefined if some are not texts or if there are too many. */
 export function labelsOf(lists: readonly unknown[]): string[] | undefined {
-  const found = new Set<string>()
+  const labels = new Set<string>()
   for (const list of lists)
     for (const label of listOf(list)) {
-      if (typeof label === 'string') found.add(label)
+      if (typeof label === 'string') labels.add(label)
       else if (label !== null && label !== undefined) return undefined
-      if (found.size > MAX_LABELS) return undefined
+      if (labels.size > MAX_LABELS) return undefined
     }
-  return found.size === 0 ? undefined : [...found]
+  return labels.size === 0 ? undefined : [...labels]
 }
 
-/** Labels that are looked at. */
+/** Maximum number of labels that the theme considers. */
 const MAX_LABELS = 2000

@@ -1,36 +1,37 @@
+// Charts without values.
 import { isMissing, listOf } from '../../charts/figure/lists.ts'
 import type { Attributes, Draft } from './draft.ts'
 import { annotate } from './headings.ts'
 
-/** Types of cells, which plotly.js cannot draw without a value, and what they need. */
+/** Attributes that types of cells need: plotly.js cannot draw them without a value. */
 const CELLS: Readonly<Record<string, readonly string[]>> = {
   heatmap: ['z'],
   contour: ['z'],
   histogram2d: ['x', 'y'],
 }
-/** Attributes with the values of other types. */
+/** Attributes with the values of other trace types. */
 const VALUES = ['x', 'y', 'z', 'values', 'r', 'value', 'open', 'lat', 'locations', 'dimensions', 'cells']
 
-/** A chart without any value says so. */
+/** Adds a message to a chart without any value. */
 export function sayEmpty(draft: Draft): void {
   const { data, layout } = draft
   if (data.length === 0 || layout.sliders !== undefined) return
   const isLabels = (letter: 'x' | 'y'): boolean => layout[`${letter}axis`]?.type === 'category'
-  // Labels need no value: rows without one have the label `(none)`.
-  const places = (['x', 'y'] as const).filter((letter) => !isLabels(letter))
-  const shown = data.filter((trace) => hasValues(trace, places))
-  if (shown.length === data.length) return
-  // Without their cells, their axes stay.
+  // Labels are optional: rows without one get `(none)`.
+  const required = (['x', 'y'] as const).filter((letter) => !isLabels(letter))
+  const filled = data.filter((trace) => hasValues(trace, required))
+  if (filled.length === data.length) return
+  // Keep the axes: draw an empty trace.
   draft.data = data.map((trace) =>
     (Object.hasOwn(CELLS, String(trace.type)) || trace.type === 'sankey' || trace.type === 'funnel') &&
-    !shown.includes(trace)
+    !filled.includes(trace)
       ? { type: 'scatter', x: [], y: [] }
       : trace,
   )
-  if (shown.length === 0) showEmpty(layout)
+  if (filled.length === 0) showEmpty(layout)
 }
 
-/** Says in the middle of the plot that it has no values. */
+/** Writes "no values to show" in the middle of the plot. */
 export function showEmpty(layout: Attributes): void {
   annotate(layout, {
     name: 'gridline-empty',
@@ -39,9 +40,10 @@ export function showEmpty(layout: Attributes): void {
   })
 }
 
-function hasValues(trace: Attributes, places: readonly string[]): boolean {
+/** Returns whether a trace has a value that can be drawn. */
+function hasValues(trace: Attributes, required: readonly string[]): boolean {
   const cells = Object.hasOwn(CELLS, String(trace.type)) ? CELLS[trace.type] : undefined
-  if (cells && !Array.isArray(trace.z?.[0])) return hasWholeRow(trace, [...places, ...cells])
+  if (cells && !Array.isArray(trace.z?.[0])) return hasWholeRow(trace, [...required, ...cells])
   if (cells) return isSome(trace.z)
   if (trace.type === 'sankey') return listOf(trace.link?.value).length > 0
   if (trace.type === 'pie')
@@ -50,7 +52,7 @@ function hasValues(trace: Attributes, places: readonly string[]): boolean {
   return !VALUES.some((key) => Array.isArray(trace[key])) || VALUES.some((key) => isSome(trace[key]))
 }
 
-/** Whether a row has a value in each of these lists that there are. */
+/** Returns whether some row has a value in each list that is not empty. */
 function hasWholeRow(trace: Attributes, keys: readonly string[]): boolean {
   const lists = keys.map((key) => listOf(trace[key])).filter(({ length }) => length > 0)
   const count = Math.max(0, ...lists.map(({ length }) => length))
@@ -58,11 +60,11 @@ function hasWholeRow(trace: Attributes, keys: readonly string[]): boolean {
   return false
 }
 
-/** Whether a value, or a list of values or of lists, has one that is not missing. */
+/** Returns whether a value, or any item of nested lists, is not missing. */
 function isSome(value: unknown): boolean {
   const list = listOf(value)
   if (list.length === 0)
     return !Array.isArray(value) && value !== undefined && value !== null && !ArrayBuffer.isView(value)
-  for (const one of list) if (isSome(one)) return true
+  for (const item of list) if (isSome(item)) return true
   return false
 }

@@ -1,3 +1,4 @@
+// Layout of facets.
 import { COLORS } from '../../charts/figure/colors.ts'
 import { listOf } from '../../charts/figure/lists.ts'
 import { turn } from './bars.ts'
@@ -13,17 +14,18 @@ import {
 import { annotate, FACET, listOfAnnotations } from './headings.ts'
 import { asWritten } from './labels.ts'
 
+/** Heights of the title and the ticks of a facet, in pixels. */
 const TITLE_PIXELS = 24
 const TICKS_PIXELS = 26
-/** Height of a row of small charts with their titles, in pixels. */
+/** Minimum height of a row of facets with its title, in pixels. */
 const MIN_CHART_PIXELS = 130
-/** Width of the name of a row, beside it, in pixels. */
+/** Width of the row name beside a row of facets, in pixels. */
 const ROW_NAME_PIXELS = 24
-/** Room between two small charts: half of the label of a tick stands in it. */
+/** Space between two facets, in pixels: holds half of a tick label, more of short ones (years, days). */
 const GAP_PIXELS = 32
 const SHORT_GAP_PIXELS = 48
 
-/** Small charts side by side as far as there is room for them, each with its title above it. */
+/** Arranges facets in rows that fit, each with its title above it. */
 export function arrangeFacets(draft: Draft): void {
   const { layout, view, above } = draft
   const titles = listOfAnnotations(layout).filter(({ name }) => name === FACET)
@@ -33,104 +35,114 @@ export function arrangeFacets(draft: Draft): void {
   const narrow = isNarrow(view)
   const { columns = [], rows = [] }: { columns?: string[]; rows?: string[] } = layout.meta.facets ?? {}
   const labels = turnedLabels(draft)
-  const usual = narrow
+  const defaultColumns = narrow
     ? count > 4 && labels.length === 0
       ? 2
       : 1
     : count <= 3
       ? count
       : Math.ceil(Math.sqrt(count))
-  // Small charts of rows and columns stay in them, as far as they have room.
+  // Facets of two columns form a matrix if it fits.
   const isMatrix =
     columns.length > 0 &&
     columns.length * rows.length === count &&
     (!narrow || (columns.length <= 2 && labels.length === 0))
-  const across = isMatrix ? columns.length : usual
+  const columnCount = isMatrix ? columns.length : defaultColumns
   if (isMatrix) draft.right += ROW_NAME_PIXELS
-  const down = Math.ceil(count / across)
-  const room = Math.max(MIN_CHART_PIXELS, labels.length * ROW_PIXELS + TITLE_PIXELS)
-  draft.needed = above.title + above.legend + above.axis + draft.below + down * room + 50
+  const rowCount = Math.ceil(count / columnCount)
+  const facetHeight = Math.max(MIN_CHART_PIXELS, labels.length * ROW_PIXELS + TITLE_PIXELS)
+  draft.needed = above.title + above.legend + above.axis + draft.below + rowCount * facetHeight + 50
   const width = view.width - 2 * edgeOf(view) - 40
   const height = Math.max(120, view.height - above.title - above.legend - above.axis - 50)
   const gap = hasShortTicks(layout.xaxis ?? {}) ? SHORT_GAP_PIXELS : GAP_PIXELS
   const gaps = {
-    x: across > 1 ? gap / width : 0,
-    y: down > 1 ? Math.min(0.5 / down, (TITLE_PIXELS + 12) / height) : 0,
+    x: columnCount > 1 ? gap / width : 0,
+    y: rowCount > 1 ? Math.min(0.5 / rowCount, (TITLE_PIXELS + 12) / height) : 0,
   }
-  const ticked = down > 1 && count % across !== 0 ? TICKS_PIXELS / height : 0
-  const [wide, high] = [(1 - gaps.x * (across - 1)) / across, (1 - (gaps.y + ticked) * (down - 1)) / down]
+  const ticked = rowCount > 1 && count % columnCount !== 0 ? TICKS_PIXELS / height : 0
+  const [widthShare, heightShare] = [
+    (1 - gaps.x * (columnCount - 1)) / columnCount,
+    (1 - (gaps.y + ticked) * (rowCount - 1)) / rowCount,
+  ]
   lookAlike(draft)
   const names = shortenedApart(
     titles.map(({ text }) => String(text)),
-    wide * width,
+    widthShare * width,
   )
   for (const [k, title] of titles.entries()) {
-    const [column, row] = [k % across, Math.floor(k / across)]
-    const left = column * (wide + gaps.x)
-    const bottom = 1 - row * (high + gaps.y + ticked) - high
+    const [column, row] = [k % columnCount, Math.floor(k / columnCount)]
+    const left = column * (widthShare + gaps.x)
+    const bottom = 1 - row * (heightShare + gaps.y + ticked) - heightShare
     const suffix = k === 0 ? '' : String(k + 1)
-    const isLowest = k + across >= count
+    const isLowest = k + columnCount >= count
     layout[`xaxis${suffix}`] = withUprightLabels(
-      placed(layout[`xaxis${suffix}`], [left, left + wide], isLowest, narrow),
-      wide * width,
+      placed(layout[`xaxis${suffix}`], [left, left + widthShare], isLowest, narrow),
+      widthShare * width,
     )
-    const up = placed(layout[`yaxis${suffix}`], [bottom, bottom + high], column === 0, narrow)
+    const up = placed(layout[`yaxis${suffix}`], [bottom, bottom + heightShare], column === 0, narrow)
     layout[`yaxis${suffix}`] =
-      labels.length === 0 ? up : { ...up, ...labelAxis(labels, view, (high * height) / labels.length) }
+      labels.length === 0 ? up : { ...up, ...labelAxis(labels, view, (heightShare * height) / labels.length) }
     Object.assign(title, {
-      text: isMatrix ? (row > 0 ? '' : shortened(asWritten(columns[column]), wide * width)) : names[k],
+      text: isMatrix ? (row > 0 ? '' : shortened(asWritten(columns[column]), widthShare * width)) : names[k],
       x: left,
       xanchor: 'left',
-      y: bottom + high,
+      y: bottom + heightShare,
     })
-    if (isMatrix && column === across - 1)
+    if (isMatrix && column === columnCount - 1)
       annotate(layout, {
         ...{
           name: 'gridline-facet-row',
-          text: shortened(asWritten(rows[row]), high * height),
+          text: shortened(asWritten(rows[row]), heightShare * height),
           textangle: 90,
         },
-        ...{ xref: 'paper', yref: 'paper', x: 1, xanchor: 'left', y: bottom + high / 2, yanchor: 'middle' },
+        ...{
+          xref: 'paper',
+          yref: 'paper',
+          x: 1,
+          xanchor: 'left',
+          y: bottom + heightShare / 2,
+          yanchor: 'middle',
+        },
       })
   }
 }
 
-/** Series have one look in all small charts, and an entry in the legend where they have points. */
+/** Draws each series alike in all facets, with one legend entry. */
 function lookAlike({ data }: Draft): void {
   const series = [...new Set(data.map(({ legendgroup, name }) => String(legendgroup ?? name)))]
-  const named = new Set<string>()
+  const inLegend = new Set<string>()
   for (const [k, trace] of data.entries()) {
     const key = String(trace.legendgroup ?? trace.name)
-    const isAgain = series.indexOf(key) >= COLORS.length
+    const repeatsColor = series.indexOf(key) >= COLORS.length
     const isFirst =
-      !named.has(key) && key !== '' && [trace.x, trace.y].every((list) => listOf(list).length > 0)
-    if (isFirst) named.add(key)
-    const look =
+      !inLegend.has(key) && key !== '' && [trace.x, trace.y].every((list) => listOf(list).length > 0)
+    if (isFirst) inLegend.add(key)
+    const style =
       trace.type === 'bar'
-        ? { pattern: { shape: isAgain ? '/' : '' } }
-        : { symbol: isAgain ? 'diamond' : 'circle' }
+        ? { pattern: { shape: repeatsColor ? '/' : '' } }
+        : { symbol: repeatsColor ? 'diamond' : 'circle' }
     data[k] = {
       ...trace,
-      line: { dash: isAgain ? 'dash' : 'solid', ...trace.line },
-      marker: { ...look, ...trace.marker },
+      line: { dash: repeatsColor ? 'dash' : 'solid', ...trace.line },
+      marker: { ...style, ...trace.marker },
       ...(trace.legendgroup !== undefined && { showlegend: isFirst }),
     }
   }
 }
 
-/** Turns small charts of labels, which have no room side by side. Returns the labels; none for other charts. */
+/** Makes facets with labels horizontal. Returns the labels; none for other charts. */
 function turnedLabels(draft: Draft): string[] {
   const { data, layout } = draft
-  const isTurnable = ({ type, mode }: Attributes): boolean =>
+  const canTurn = ({ type, mode }: Attributes): boolean =>
     type === 'bar' || type === 'box' || ((type ?? 'scatter') === 'scatter' && mode === 'markers')
-  if (layout.xaxis?.type !== 'category' || !data.every(isTurnable)) return []
+  if (layout.xaxis?.type !== 'category' || !data.every(canTurn)) return []
   turn(draft)
   const labels = new Set<string>()
   for (const { y } of draft.data) for (const label of listOf(y)) labels.add(String(label))
   return [...labels]
 }
 
-/** The axis of labels of small charts: each has its label where there is room. */
+/** Returns the attributes of an axis of labels: each has a tick if there is space. */
 function labelAxis(labels: readonly string[], view: View, pixels: number): Attributes {
   const texts = shortenedApart(labels, view.width * (isNarrow(view) ? NARROW_LABELS_SHARE : LABELS_SHARE))
   return {
@@ -141,37 +153,38 @@ function labelAxis(labels: readonly string[], view: View, pixels: number): Attri
   }
 }
 
-/** Height of the row of a label, and the least one in which each label stands, in pixels. */
+/** Preferred and minimum height of a label row, in pixels. */
 const ROW_PIXELS = 18
 const MIN_ROW_PIXELS = 14
-/** Part of the width that labels beside small charts can have. */
+/** Maximum share of the width for labels beside facets. */
 const LABELS_SHARE = 0.2
 const NARROW_LABELS_SHARE = 0.35
 
-/** An axis whose labels stand upright, with as many of them as have room. */
+/** Returns an axis with horizontal labels, as many as fit. */
 function withUprightLabels(axis: Attributes, pixels: number): Attributes {
   return {
     ...axis,
     tickangle: 0,
     ...(axis.dtick === DAY_MS && { tickformat: '%b %-d' }),
-    // Months of a wide chart are too many for a small one.
+    // Month ticks of a wide chart are too many for a facet.
     ...(typeof axis.dtick === 'string' && { dtick: undefined, tick0: undefined }),
     ticklabeloverflow: hasShortTicks(axis) ? 'allow' : 'hide past domain',
     nticks: Math.max(2, Math.floor(pixels / (axis.type === 'date' ? DATE_PIXELS : NUMBER_PIXELS))),
   }
 }
 
-/** Whether the ticks of an axis are years or days, which have room between two charts. */
+/** Returns whether ticks are years or days, whose labels overlap the gap between facets. */
 function hasShortTicks({ dtick, tickvals, tickformat }: Attributes): boolean {
   return dtick === DAY_MS || (Array.isArray(tickvals) && (tickformat === 'd' || tickvals.length < 7))
 }
 
 const DAY_MS = 86_400_000
 
-/** Width of a tick with its label: a date, or a number, in pixels. */
+/** Width of a tick with its label, for dates and numbers, in pixels. */
 const DATE_PIXELS = 75
 const NUMBER_PIXELS = 45
 
+/** Returns an axis in its domain, without a title. */
 function placed(axis: Attributes, domain: [number, number], isTicked: boolean, narrow: boolean): Attributes {
   const { title, ...rest } = axis
   return {

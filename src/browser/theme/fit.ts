@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 
+// Corrections that need measured sizes, after the first drawing.
 import { SOURCE } from '../../charts/figure/names.ts'
 import { type Attributes, EDGE_PIXELS, TEXT_PIXELS } from './draft.ts'
 import {
@@ -16,14 +17,14 @@ import { END } from './series.ts'
 /** Height of the name of a line, in pixels. */
 const NAME_PIXELS = TEXT_PIXELS + 4
 
-/** The annotation about places that a drawn map does not know; undefined without one. */
+/** Returns the annotation of unknown places in a drawn map; undefined if there is none. */
 export type PlacesNote = (chart: unknown, annotations: readonly Attributes[]) => Attributes | undefined
 
 /**
- * What must change in a chart once it is drawn, because it depends on sizes that only plotly.js knows: names of lines
- * that would cover each other, and the source below the axis. Undefined if nothing does.
+ * Returns layout changes that depend on the drawn sizes: overlapping names of lines, the source below the
+ * axis. Undefined if there are none.
  */
-export function fitOf(chart: unknown, more?: PlacesNote): Attributes | undefined {
+export function fitOf(chart: unknown, placesNote?: PlacesNote): Attributes | undefined {
   // biome-ignore lint/suspicious/noExplicitAny: the inner data of plotly.js has no types
   const { _fullLayout: full, layout, data = [] } = chart as any
   const size = full?._size
@@ -35,27 +36,27 @@ export function fitOf(chart: unknown, more?: PlacesNote): Attributes | undefined
   )
   if (ends.length > 1 && ends.every(({ at }) => Number.isFinite(at)))
     for (const { k, shift } of spread(ends, size.h)) changes[`annotations[${k}].yshift`] = -shift
-  const note = more?.(chart, annotations)
+  const note = placesNote?.(chart, annotations)
   if (note) changes.annotations = [...annotations, note]
-  // Title, legend, title of the axis and source have one left edge.
-  const axis = annotations.findIndex(({ name }) => name === Y_TITLE)
-  const beside = layout.margin.l - size.l
-  if (axis >= 0 && Math.abs(beside) > 1 && full.xaxis?.domain?.[0] === 0)
-    changes[`annotations[${axis}].xshift`] = beside
+  // Align title, legend, axis title and source on the left.
+  const axisTitle = annotations.findIndex(({ name }) => name === Y_TITLE)
+  const leftShift = layout.margin.l - size.l
+  if (axisTitle >= 0 && Math.abs(leftShift) > 1 && full.xaxis?.domain?.[0] === 0)
+    changes[`annotations[${axisTitle}].xshift`] = leftShift
   const source = annotations.findIndex(({ name }) => name === SOURCE)
   if (source >= 0) {
-    // Below what the labels of the axis need.
-    const more = String(annotations[source].text).split('<br>').length - 1
-    // A legend or a scale below the axis has been lifted above it.
+    // Leave space for the axis labels.
+    const extraLines = String(annotations[source].text).split('<br>').length - 1
+    // A legend or color bar below the axis has already been lifted.
     const isLifted = hasScaleBelow(data) || [layout.legend, layout.coloraxis?.colorbar].some(isBelow)
-    changes['margin.b'] = size.b + (isLifted ? 0 : SOURCE_PIXELS + more * FOOT_LINE_PIXELS)
+    changes['margin.b'] = size.b + (isLifted ? 0 : SOURCE_PIXELS + extraLines * FOOT_LINE_PIXELS)
     changes[`annotations[${source}].yshift`] = EDGE_PIXELS / 2 - changes['margin.b']
-    changes[`annotations[${source}].xshift`] = beside
+    changes[`annotations[${source}].xshift`] = leftShift
   }
   return Object.keys(changes).length > 0 ? changes : undefined
 }
 
-/** Whether a figure in our theme has something that `fitOf` may change. */
+/** Returns whether `measuredChanges` may change a figure. */
 export function needsFit({ data, layout }: { data: readonly Attributes[]; layout: Attributes }): boolean {
   if (layout.meta?.theme !== undefined && data.some(({ type }) => type === 'choropleth')) return true
   return (
@@ -64,10 +65,10 @@ export function needsFit({ data, layout }: { data: readonly Attributes[]; layout
   )
 }
 
-/** Rounds in which names that cover each other move apart. */
+/** Maximum number of rounds in which overlapping names move apart. */
 const MAX_ROUNDS = 200
 
-/** How far names move down, in pixels, so that none covers another one. `at`: where each would be. */
+/** Returns how far names move down so that none overlap, in pixels. `at`: vertical position of each name. */
 function spread(ends: readonly { k: number; at: number }[], height: number): { k: number; shift: number }[] {
   const order = [...ends].sort((a, b) => a.at - b.at)
   const places = order.map(({ at }) => at)
@@ -78,6 +79,6 @@ function spread(ends: readonly { k: number; at: number }[], height: number): { k
       places[k - 1] -= missing / 2
       places[k] += missing / 2
     }
-  const over = Math.max(0, (places.at(-1) ?? 0) - height - NAME_PIXELS / 2)
-  return order.map(({ k, at }, n) => ({ k, shift: places[n] - over - at }))
+  const overflow = Math.max(0, (places.at(-1) ?? 0) - height - NAME_PIXELS / 2)
+  return order.map(({ k, at }, n) => ({ k, shift: places[n] - overflow - at }))
 }

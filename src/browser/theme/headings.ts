@@ -1,3 +1,4 @@
+// Title, legend, axis titles and footer of charts.
 import { SOURCE } from '../../charts/figure/names.ts'
 import { colorsOf } from './colors.ts'
 import {
@@ -19,51 +20,51 @@ const CAPITAL_PIXELS = 13
 const SUBTITLE_SIZE_PIXELS = 14
 const SUBTITLE_LINE_PIXELS = 20
 const LEGEND_LINE_PIXELS = 24
-/** Width of the symbol of a legend entry and of the room around it. */
+/** Width of a legend symbol with the space around it, in pixels. */
 const SYMBOL_PIXELS = 52
-/** Room before the first symbol of a legend, in pixels. */
+/** Space before the first legend symbol, in pixels. */
 const INSET_PIXELS = 8
 const AXIS_TITLE_PIXELS = 22
 export const SOURCE_PIXELS = 24
-/** The annotation that is the title of the y axis. */
+/** Name of the annotation with the title of the y axis. */
 export const Y_TITLE = 'gridline-y-title'
-/** The annotation that is the title of a small chart. */
+/** Name of the annotations with the titles of facets. */
 export const FACET = 'gridline-facet'
 
-/** Title and subtitle on the left, in as many lines as they need. */
+/** Places title and subtitle on the left, wrapped to the width. */
 export function placeTitle({ layout, view, above }: Draft): void {
   const edge = edgeOf(view)
-  const most = view.width - 2 * edge - logoRoom(layout.template)
+  const maxWidth = view.width - 2 * edge - logoRoom(layout.template)
   const title = textOf(layout.title)
-  const given: Attributes = typeof layout.title === 'object' && layout.title !== null ? layout.title : {}
-  const lines = title === undefined ? [] : wrapped(title, most, TITLE_SIZE_PIXELS, 600)
-  const subtitle = textOf(given.subtitle)
-  const under = subtitle === undefined ? [] : wrapped(subtitle, most, SUBTITLE_SIZE_PIXELS)
-  if (lines.length === 0 && under.length === 0) {
+  const source: Attributes = typeof layout.title === 'object' && layout.title !== null ? layout.title : {}
+  const lines = title === undefined ? [] : wrapped(title, maxWidth, TITLE_SIZE_PIXELS, 600)
+  const subtitle = textOf(source.subtitle)
+  const subtitleLines = subtitle === undefined ? [] : wrapped(subtitle, maxWidth, SUBTITLE_SIZE_PIXELS)
+  if (lines.length === 0 && subtitleLines.length === 0) {
     above.title = edge + logoHeight(layout.template)
     return
   }
   layout.title = {
-    ...given,
+    ...source,
     text: lines.length === 0 ? ' ' : lines.join('<br>'),
-    // plotly.js puts a title of several lines higher, by the height of a capital letter.
-    pad: { l: edge, t: edge - 2 + (lines.length > 1 ? CAPITAL_PIXELS : 0), ...given.pad },
-    ...(under.length > 0 && { subtitle: { ...given.subtitle, text: under.join('<br>') } }),
+    // plotly.js places a title of several lines too high, by a capital letter.
+    pad: { l: edge, t: edge - 2 + (lines.length > 1 ? CAPITAL_PIXELS : 0), ...source.pad },
+    ...(subtitleLines.length > 0 && { subtitle: { ...source.subtitle, text: subtitleLines.join('<br>') } }),
   }
   above.title =
     edge +
     lines.length * TITLE_LINE_PIXELS +
-    under.length * SUBTITLE_LINE_PIXELS +
-    (under.length > 0 ? 18 : 8)
+    subtitleLines.length * SUBTITLE_LINE_PIXELS +
+    (subtitleLines.length > 0 ? 18 : 8)
 }
 
-/** The part of the height that a legend may have above the plot, and rows that it may have in any case. */
+/** Maximum share of the height for a legend above the plot, and the number of rows always allowed. */
 const MAX_LEGEND = 0.25
 const MIN_ROWS = 4
-/** Names of a legend that are measured: there is no room for more. */
+/** Maximum number of legend names that are measured; more never fit. */
 const MAX_MEASURED = 200
 
-/** The legend below the title, from the left, if it is shown and nobody has placed it. */
+/** Places a visible legend below the title, unless the figure has placed it. */
 export function placeLegend(draft: Draft): void {
   const { data, layout, view, above } = draft
   if (layout.showlegend !== true || !isOurs(layout.legend)) return
@@ -77,26 +78,26 @@ export function placeLegend(draft: Draft): void {
   )
   if (names.length === 0) return
   const edge = edgeOf(view)
-  const most = view.width - 2 * edge
+  const available = view.width - 2 * edge
   let rows = 1
-  let at = 0
-  // Entries of plotly.js are as wide as the widest one if there are several rows.
+  let x = 0
+  // In several rows, plotly.js makes all entries as wide as the widest one.
   const widths = names.slice(0, MAX_MEASURED).map((name) => widthOf(name) + SYMBOL_PIXELS)
   const widest = Math.max(...widths)
   const all = widths.reduce((sum, width) => sum + width, 0)
-  if (all > most)
+  if (all > available)
     for (const _ of widths) {
-      if (at > 0 && at + widest > most) {
+      if (x > 0 && x + widest > available) {
         rows++
-        at = 0
+        x = 0
       }
-      at += widest
+      x += widest
     }
   if (rows > MIN_ROWS && rows * LEGEND_LINE_PIXELS > view.height * MAX_LEGEND) {
-    // So many names stand beside the plot, or below it on a phone, where one can scroll.
+    // A long legend is beside the plot, or below it on narrow screens, where it scrolls.
     if (isNarrow(view)) placeBelow(draft, rows)
     else shortenNames(draft, view.width * BESIDE_SHARE)
-    // A picture cannot be scrolled: it is as high as its legend, if it may.
+    // An image cannot scroll, so it grows with its legend if allowed.
     draft.needed = Math.max(draft.needed, above.title + names.length * ENTRY_PIXELS + AXIS_PIXELS)
     if (!isNarrow(view))
       layout.legend = { x: 1.02, xanchor: 'left', y: 1, traceorder: 'normal', ...layout.legend }
@@ -116,30 +117,30 @@ export function placeLegend(draft: Draft): void {
   }
 }
 
-/** Height of an entry of a legend beside the plot, and of the axis below it, in pixels. */
+/** Height of an entry in a legend beside the plot, and of the axis below it, in pixels. */
 const ENTRY_PIXELS = 19.5
 const AXIS_PIXELS = 110
-/** Part of the width that the names of a legend beside the plot can have. */
+/** Maximum share of the width for the names in a legend beside the plot. */
 const BESIDE_SHARE = 0.3
 
-/** Cuts names that are wider than `most`, so that no two become the same text. */
-function shortenNames({ data, view }: Draft, most = view.width - 2 * edgeOf(view) - SYMBOL_PIXELS): void {
+/** Shortens names that are wider than `maxWidth` pixels, so that all stay distinct. */
+function shortenNames({ data, view }: Draft, maxWidth = view.width - 2 * edgeOf(view) - SYMBOL_PIXELS): void {
   const names = [...new Set(data.map(({ name }) => String(name ?? '')))]
-  if (!names.some((name) => widthOf(name) > most)) return
-  const texts = shortenedApart(names, most)
+  if (!names.some((name) => widthOf(name) > maxWidth)) return
+  const texts = shortenedApart(names, maxWidth)
   for (const [k, trace] of data.entries()) {
     const text = texts[names.indexOf(String(trace.name ?? ''))]
     if (trace.name !== undefined && text !== trace.name) data[k] = { ...trace, name: text }
   }
 }
 
-/** The legend below the plot of a phone: all of it if the chart can grow, and else a part that scrolls. */
+/** Places the legend below the plot on narrow screens. It scrolls if the chart cannot grow. */
 function placeBelow(draft: Draft, rows: number): void {
   const { layout, view } = draft
-  const all = rows * LEGEND_LINE_PIXELS
-  const most = view.most === undefined ? view.height * MAX_BELOW : MAX_BELOW_PIXELS
-  draft.below = Math.min(all, most)
-  // The plot is as high as without it.
+  const fullHeight = rows * LEGEND_LINE_PIXELS
+  const maxHeight = view.most === undefined ? view.height * MAX_BELOW : MAX_BELOW_PIXELS
+  draft.below = Math.min(fullHeight, maxHeight)
+  // The legend does not shrink the plot.
   draft.needed = Math.max(draft.needed, PLOT_PIXELS + draft.below)
   const edge = edgeOf(view)
   layout.legend = {
@@ -154,67 +155,68 @@ function placeBelow(draft: Draft, rows: number): void {
 
 /** Height of a plot with its title and its axis, in pixels. */
 const PLOT_PIXELS = 420
-/** Height of a legend below the plot, at most: a part of the height, or pixels of a chart that can grow. */
+/** Maximum height of a legend below the plot: share of the height, or pixels if the chart can grow. */
 const MAX_BELOW = 0.5
 const MAX_BELOW_PIXELS = 2400
 
-/** Whether the legend is left to us: what is not placed by the figure. */
+/** Returns whether the figure has not placed the legend. */
 function isOurs(legend: unknown): boolean {
   if (typeof legend !== 'object' || legend === null) return true
   return !['x', 'y', 'orientation', 'xref', 'yref'].some((key) => key in legend)
 }
 
-/** The title of the y axis above the plot, where it is read without turning the head; and what colors show. */
+/** Writes the y axis title, and the subject of the color bar, above the plot. */
 export function placeAxisTitle(draft: Draft): void {
   const { layout, view, above, scale } = draft
   if (listOfAnnotations(layout).some(({ name }) => name === FACET)) return
   const axis = textOf(layout.yaxis?.title)
   if (axis !== undefined)
     layout.yaxis = { ...layout.yaxis, title: { ...titleOf(layout.yaxis.title), text: '' } }
-  // Of horizontal bars, the labels say what they are.
+  // Labels of horizontal bars need no title.
   const isLabels = layout.yaxis?.type === 'category' || layout.yaxis?.type === 'multicategory'
-  const isSaid =
+  const isScaleNamed =
     scale === undefined || (textOf(layout.title) ?? '').toLowerCase().includes(scale.toLowerCase())
-  // A default title that begins with the title of the axis has said it.
+  // A default title that begins with the axis title makes it redundant.
   const title = textOf(layout.title)
   const isRepeated =
     axis !== undefined &&
     title !== undefined &&
     title === layout.meta?.title &&
     new RegExp(`^${escaped(axis)}(?: by | per |$)`, 'i').test(title.replaceAll('<br>', ' '))
-  const texts = [isLabels || isRepeated ? undefined : axis, isSaid ? undefined : `color: ${scale}`].filter(
-    Boolean,
-  )
+  const texts = [
+    isLabels || isRepeated ? undefined : axis,
+    isScaleNamed ? undefined : `color: ${scale}`,
+  ].filter(Boolean)
   const second = textOf(layout.yaxis2?.title) || undefined
   if (texts.length === 0 && second === undefined) return
-  const place = { xref: 'paper', yref: 'paper', y: 1, yanchor: 'bottom', yshift: above.axis + 4 }
-  const room = view.width - 2 * edgeOf(view) - (isNarrow(view) ? 0 : 40)
-  const taken = second === undefined ? 0 : Math.min(widthOf(second) + 16, room / 2)
+  const position = { xref: 'paper', yref: 'paper', y: 1, yanchor: 'bottom', yshift: above.axis + 4 }
+  const available = view.width - 2 * edgeOf(view) - (isNarrow(view) ? 0 : 40)
+  const secondWidth = second === undefined ? 0 : Math.min(widthOf(second) + 16, available / 2)
   if (texts.length > 0) {
-    const [line] = wrapped(texts.join(' · '), room - taken, TEXT_PIXELS)
-    annotate(layout, { ...place, name: Y_TITLE, text: line, x: 0, xanchor: 'left' })
+    const [line] = wrapped(texts.join(' · '), available - secondWidth, TEXT_PIXELS)
+    annotate(layout, { ...position, name: Y_TITLE, text: line, x: 0, xanchor: 'left' })
   }
   if (second !== undefined) {
     layout.yaxis2 = { ...layout.yaxis2, title: { ...titleOf(layout.yaxis2.title), text: '' } }
-    const [line] = wrapped(second, taken, TEXT_PIXELS)
+    const [line] = wrapped(second, secondWidth, TEXT_PIXELS)
     const color = secondColor(draft)
     const font = color === undefined ? {} : { font: { color } }
     if (color !== undefined) layout.yaxis2.tickfont = { color, ...layout.yaxis2.tickfont }
-    annotate(layout, { ...place, ...font, name: 'gridline-y2-title', text: line, x: 1, xanchor: 'right' })
+    annotate(layout, { ...position, ...font, name: 'gridline-y2-title', text: line, x: 1, xanchor: 'right' })
   }
   above.axis += AXIS_TITLE_PIXELS
 }
 
-/** The color of the only series of the second axis. */
+/** Returns the color of the second axis if it has a single series; otherwise undefined. */
 function secondColor(draft: Draft): string | undefined {
   const { data } = draft
-  const own = data.filter(({ yaxis }) => yaxis === 'y2')
-  if (own.length !== 1) return undefined
+  const secondTraces = data.filter(({ yaxis }) => yaxis === 'y2')
+  if (secondTraces.length !== 1) return undefined
   const colors = colorsOf(draft)
-  return own[0].line?.color ?? colors[data.indexOf(own[0]) % colors.length]
+  return secondTraces[0].line?.color ?? colors[data.indexOf(secondTraces[0]) % colors.length]
 }
 
-/** A text as part of a pattern. */
+/** Escapes a text for a regular expression. */
 function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 }
@@ -223,62 +225,66 @@ function titleOf(title: unknown): Attributes {
   return typeof title === 'object' && title !== null ? title : {}
 }
 
-/** Adds the footer: the source, then omitted data and remarks. `fitOf` places it once the height of the axis is known. */
+/** Adds the footer: source, omitted data and remarks. `measuredChanges` positions it after drawing. */
 export function placeFoot(draft: Draft): void {
   const { layout, view, unseen, remarks } = draft
-  const given = listOfAnnotations(layout).find(({ name }) => name === SOURCE)
-  const said = [...(unseen.length > 0 ? [`Not shown: ${unseen.join(', ')}`] : []), ...remarks].join('. ')
-  if (!given && (said === '' || view.height < MIN_FOOT_PIXELS)) return
-  const most = view.width - 2 * edgeOf(view)
+  const sourceNote = listOfAnnotations(layout).find(({ name }) => name === SOURCE)
+  const remarkText = [...(unseen.length > 0 ? [`Not shown: ${unseen.join(', ')}`] : []), ...remarks].join(
+    '. ',
+  )
+  if (!sourceNote && (remarkText === '' || view.height < MIN_FOOT_PIXELS)) return
+  const maxWidth = view.width - 2 * edgeOf(view)
   const lines = [
-    ...wrapped(String(given?.text ?? ''), most, 12).slice(0, 1),
-    ...wrapped(said, most, 12).slice(0, MAX_FOOT_LINES),
+    ...wrapped(String(sourceNote?.text ?? ''), maxWidth, 12).slice(0, 1),
+    ...wrapped(remarkText, maxWidth, 12).slice(0, MAX_FOOT_LINES),
   ]
   liftBelow(draft, (SOURCE_PIXELS + (lines.length - 1) * FOOT_LINE_PIXELS) / view.height)
-  layout.annotations = listOfAnnotations(layout).filter((one) => one !== given)
+  layout.annotations = listOfAnnotations(layout).filter((annotation) => annotation !== sourceNote)
   annotate(layout, {
-    ...given,
+    ...sourceNote,
     ...{ name: SOURCE, xref: 'paper', yref: 'paper', x: 0, y: 0, xanchor: 'left', yanchor: 'bottom' },
-    font: { size: 12, ...given?.font },
+    font: { size: 12, ...sourceNote?.font },
     text: lines.join('<br>'),
   })
 }
 
-/** Whether a scale of colors of some traces stands at the lower edge of the chart. */
+/** Returns whether a color bar is at the lower edge of the chart. */
 export function hasScaleBelow(data: readonly Attributes[]): boolean {
-  return data.some((one) => [one, one.marker, one.line].some((holder) => isBelow(holder?.colorbar)))
+  return data.some((trace) => [trace, trace.marker, trace.line].some((holder) => isBelow(holder?.colorbar)))
 }
 
-/** Whether a legend or a scale of colors stands at the lower edge of the chart. */
-export function isBelow(one: Attributes | undefined): boolean {
-  return one?.yref === 'container' && one.yanchor === 'bottom'
+/** Returns whether a legend or color bar is at the lower edge of the chart. */
+export function isBelow(holder: Attributes | undefined): boolean {
+  return holder?.yref === 'container' && holder.yanchor === 'bottom'
 }
 
-/** Lifts what stands at the lower edge above the footer, by a part of the height. */
+/** Moves legend and color bars at the lower edge above the footer, by a share of the height. */
 function liftBelow({ data, layout }: Draft, share: number): void {
-  const lifted = (one: Attributes): Attributes => ({ ...one, y: one.y + share })
-  if (isBelow(layout.legend)) layout.legend = lifted(layout.legend)
+  const lift = (holder: Attributes): Attributes => ({ ...holder, y: holder.y + share })
+  if (isBelow(layout.legend)) layout.legend = lift(layout.legend)
   if (isBelow(layout.coloraxis?.colorbar))
-    layout.coloraxis = { ...layout.coloraxis, colorbar: lifted(layout.coloraxis.colorbar) }
+    layout.coloraxis = { ...layout.coloraxis, colorbar: lift(layout.coloraxis.colorbar) }
   for (const [k, trace] of data.entries()) {
-    if (isBelow(trace.colorbar)) data[k] = { ...trace, colorbar: lifted(trace.colorbar) }
+    if (isBelow(trace.colorbar)) data[k] = { ...trace, colorbar: lift(trace.colorbar) }
     for (const path of ['marker', 'line'])
       if (isBelow(trace[path]?.colorbar))
-        data[k] = { ...data[k], [path]: { ...trace[path], colorbar: lifted(trace[path].colorbar) } }
+        data[k] = { ...data[k], [path]: { ...trace[path], colorbar: lift(trace[path].colorbar) } }
   }
 }
 
+/** Maximum number of lines of omitted data and remarks. */
 const MAX_FOOT_LINES = 3
-/** Height of each further line below the chart, in pixels. */
+/** Height of each additional footer line, in pixels. */
 export const FOOT_LINE_PIXELS = 16
-/** Height of a chart that has room for what it does not show, in pixels. */
+/** Minimum height of a chart that lists omitted data, in pixels. */
 const MIN_FOOT_PIXELS = 160
 
+/** Returns the annotations of a layout; an empty list if there are none. */
 export function listOfAnnotations(layout: Attributes): Attributes[] {
   return Array.isArray(layout.annotations) ? layout.annotations : []
 }
 
-/** Adds a text without an arrow. */
+/** Adds an annotation without an arrow. */
 export function annotate(layout: Attributes, text: Attributes): void {
   layout.annotations = [...listOfAnnotations(layout), { showarrow: false, align: 'left', ...text }]
 }

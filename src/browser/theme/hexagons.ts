@@ -1,8 +1,9 @@
+// Hexagons of hexbin charts.
 import { listOf } from '../../charts/figure/lists.ts'
 import { mixed, SEQUENTIAL, scaleOf } from './colors.ts'
 import type { Draft } from './draft.ts'
 
-/** The corners of a hexagon, in halves of its width and thirds of its height. */
+/** Corners of a hexagon, in halves of its width and thirds of its height. */
 const CORNERS = [
   [0, 2],
   [1, 1],
@@ -12,7 +13,7 @@ const CORNERS = [
   [-1, 1],
 ] as const
 
-/** Draws the cells of a hexbin as shapes, which fill the plot in any size. Its points are not seen: the pointer finds them. */
+/** Draws the cells of a hexbin as shapes, which scale with the plot. Invisible points provide tooltips. */
 export function drawHexagons({ data, layout }: Draft): void {
   if (layout.meta.chart !== 'hexbin') return
   for (const [k, trace] of data.entries()) {
@@ -21,10 +22,10 @@ export function drawHexagons({ data, layout }: Draft): void {
     const [xs, ys, counts] = [trace.x, trace.y, trace.marker?.color].map((list) =>
       [...listOf(list)].map(Number),
     )
-    const most = Math.max(1, ...counts)
+    const largest = Math.max(1, ...counts)
     const shapes = xs.map((x, n) => {
       const corners = CORNERS.map(([right, up]) => `${x + (right * width) / 2},${ys[n] + (up * height) / 3}`)
-      const color = mixed(SEQUENTIAL, counts[n] / most)
+      const color = mixed(SEQUENTIAL, counts[n] / largest)
       return {
         type: 'path',
         layer: 'below',
@@ -36,15 +37,15 @@ export function drawHexagons({ data, layout }: Draft): void {
     layout.shapes = [...shapes, ...listOf(layout.shapes)]
     data[k] = {
       ...trace,
-      marker: { ...trace.marker, opacity: 0, colorscale: scaleOf(SEQUENTIAL), cmin: 0, cmax: most },
+      marker: { ...trace.marker, opacity: 0, colorscale: scaleOf(SEQUENTIAL), cmin: 0, cmax: largest },
       hovertemplate: '%{marker.color}<extra></extra>',
     }
-    const around = (values: number[], room: number): number[] => [
-      Math.min(...values) - room,
-      Math.max(...values) + room,
+    const withMargin = (values: number[], margin: number): number[] => [
+      Math.min(...values) - margin,
+      Math.max(...values) + margin,
     ]
     if (xs.length === 0) continue
-    layout.xaxis = { range: around(xs, width / 2), ...layout.xaxis }
-    layout.yaxis = { range: around(ys, (height * 2) / 3), showgrid: false, ...layout.yaxis }
+    layout.xaxis = { range: withMargin(xs, width / 2), ...layout.xaxis }
+    layout.yaxis = { range: withMargin(ys, (height * 2) / 3), showgrid: false, ...layout.yaxis }
   }
 }

@@ -1,31 +1,31 @@
-// Labels of axes and names of series are the texts of the data: plotly.js would read markup in them.
+// Escapes axis labels and series names: they are data, but plotly.js would interpret markup in them.
 import { listOf } from '../../charts/figure/lists.ts'
 import { NO_LABEL } from '../../charts/figure/names.ts'
 import { escapedMarkup } from '../../contract/markup.ts'
 import type { Attributes, Draft } from './draft.ts'
 
 /**
- * A text as it is: without markup, without templates, and not a name that every object of JavaScript has, which plotly.js
- * would take for a label that it knows.
+ * Escapes markup and templates in a text. Also changes names of JavaScript object members, which plotly.js
+ * would mistake for known labels.
  */
 export function asWritten(text: string): string {
   const safe = text in Object.prototype ? `${text}\u200b` : text
   return escapedMarkup(safe).replaceAll('%{', '%\u200b{')
 }
 
-/** Shows labels and names as they are, and rows without a label under a label of their own. */
+/** Escapes labels and names, and labels rows without a label `(none)`. */
 export function writeLabels(draft: Draft): void {
   const { data, layout } = draft
   const isLabels = (letter: 'x' | 'y', id: unknown): boolean =>
     layout[`${letter}axis${String(id ?? letter).slice(1)}`]?.type === 'category'
-  for (const [k, given] of data.entries()) {
-    const trace = { ...given }
+  for (const [k, original] of data.entries()) {
+    const trace = { ...original }
     for (const key of ['name', 'legendgroup'])
       if (typeof trace[key] === 'string') trace[key] = asWritten(trace[key])
     for (const key of ['text', 'theta', 'parents', 'ids'])
       if (listOf(trace[key]).length > 0)
-        trace[key] = [...listOf(trace[key])].map((one) =>
-          typeof one === 'string' ? asWritten(one) : key === 'theta' ? (one ?? NO_LABEL) : one,
+        trace[key] = [...listOf(trace[key])].map((item) =>
+          typeof item === 'string' ? asWritten(item) : key === 'theta' ? (item ?? NO_LABEL) : item,
         )
     if (trace.type === 'treemap' || trace.type === 'sunburst') trace.labels = written(trace.labels, undefined)
     for (const part of ['header', 'cells'])
@@ -46,41 +46,41 @@ export function writeLabels(draft: Draft): void {
   if (typeof title === 'string') layout.title = { ...layout.title, text: title.replaceAll('%{', '%\u200b{') }
   for (const key of ['shapes', 'annotations'])
     if (Array.isArray(layout[key]))
-      layout[key] = layout[key].map((one: Attributes) => {
-        const moved = { ...one }
-        if (typeof one.text === 'string') moved.text = one.text.replaceAll('%{', '%\u200b{')
+      layout[key] = layout[key].map((item: Attributes) => {
+        const escaped = { ...item }
+        if (typeof item.text === 'string') escaped.text = item.text.replaceAll('%{', '%\u200b{')
         for (const letter of ['x', 'y'] as const) {
-          if (!isLabels(letter, one[`${letter}ref`] ?? letter)) continue
+          if (!isLabels(letter, item[`${letter}ref`] ?? letter)) continue
           for (const end of [letter, `${letter}0`, `${letter}1`])
-            if (typeof one[end] === 'string') moved[end] = asWritten(one[end])
+            if (typeof item[end] === 'string') escaped[end] = asWritten(item[end])
         }
-        return moved
+        return escaped
       })
 }
 
-/** Texts of a table, and lists of them, as they are. */
+/** Escapes the texts of a table, in nested lists. */
 function cellsOf(values: unknown[]): unknown[] {
-  return values.map((one) =>
-    Array.isArray(one) ? cellsOf(one) : typeof one === 'string' ? asWritten(one) : (one ?? ''),
+  return values.map((item) =>
+    Array.isArray(item) ? cellsOf(item) : typeof item === 'string' ? asWritten(item) : (item ?? ''),
   )
 }
 
-/** An axis, or a scale of colors, with its title and the unit of its numbers as they are. */
+/** Escapes the labels, unit and title of an axis. */
 function withUnits(axis: Attributes): Attributes {
-  const shown = { ...axis }
+  const escaped = { ...axis }
   for (const key of ['tickprefix', 'ticksuffix'])
-    if (typeof axis[key] === 'string') shown[key] = escapedMarkup(axis[key])
+    if (typeof axis[key] === 'string') escaped[key] = escapedMarkup(axis[key])
   if (Array.isArray(axis.categoryarray))
-    shown.categoryarray = axis.categoryarray.map((label: unknown) =>
+    escaped.categoryarray = axis.categoryarray.map((label: unknown) =>
       typeof label === 'string' ? asWritten(label) : (label ?? NO_LABEL),
     )
   const title = axis.title?.text
   return typeof title === 'string'
-    ? { ...shown, title: { ...axis.title, text: title.replaceAll('%{', '%\u200b{') } }
-    : shown
+    ? { ...escaped, title: { ...axis.title, text: title.replaceAll('%{', '%\u200b{') } }
+    : escaped
 }
 
-/** `values`: what is drawn at the labels; without one, nothing is drawn, and there is no label. */
+/** Escapes labels. `values` at the labels: a label without a value stays empty. */
 function written(labels: unknown, values: unknown): unknown {
   const list = listOf(labels)
   if (list.length === 0) return labels

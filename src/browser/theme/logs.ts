@@ -1,7 +1,8 @@
+// Ticks of logarithmic axes.
 import type { Attributes, Draft } from './draft.ts'
 import { largestOn, localeIn } from './numbers.ts'
 
-/** Logarithmic axes with millions, whose ticks are powers of ten. */
+/** Sets the ticks of logarithmic axes that reach a million. */
 export function formatLogs({ data, layout }: Draft): void {
   for (const key of Object.keys(layout)) {
     const axis: Attributes = layout[key] ?? {}
@@ -13,12 +14,12 @@ export function formatLogs({ data, layout }: Draft): void {
   }
 }
 
-/** Ticks of a logarithmic axis. plotly.js writes millions with all their zeros. */
+/** Returns ticks at powers of ten. plotly.js writes millions with all zeros. */
 function logTicks(values: number, least: number, { meta }: Attributes): Attributes {
   const [from, to] = [Math.floor(Math.log10(least)), Math.ceil(Math.log10(values))]
-  const every = Math.ceil((to - from) / MAX_POWERS)
+  const stride = Math.ceil((to - from) / MAX_POWERS)
   const powers = Array.from({ length: to - from + 1 }, (_, k) => from + k).filter(
-    (power) => power % every === 0,
+    (power) => power % stride === 0,
   )
   const locale = localeIn(meta)
   const text = (power: number): string =>
@@ -31,5 +32,5 @@ function logTicks(values: number, least: number, { meta }: Attributes): Attribut
   return { tickmode: 'array', tickvals: powers.map((power) => 10 ** power), ticktext: powers.map(text) }
 }
 
-/** Powers of ten that have a tick, at most. */
+/** Maximum number of ticks. */
 const MAX_POWERS = 9

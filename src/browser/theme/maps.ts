@@ -1,3 +1,4 @@
+// Theme of maps.
 import { COLORS } from '../../charts/figure/colors.ts'
 import { listOf } from '../../charts/figure/lists.ts'
 import { stateCode } from '../../charts/figure/states.ts'
@@ -6,27 +7,27 @@ import { escapedMarkup } from '../../contract/markup.ts'
 import { GROUNDS } from './colors.ts'
 import type { Attributes, Draft } from './draft.ts'
 
-/** Regions whose borders are thin lines. */
+/** Above this number of regions, their borders are thinner. */
 const MANY_REGIONS = 400
-/** Degrees of longitude beyond which a map shows the world. */
+/** Extent in degrees of longitude above which a map shows the world. */
 const WORLD_DEGREES = 120
-/** Room around the points of a map, as a part of their extent, and at least, in degrees. */
+/** Margin around the points of a map, as a share of their extent, and its minimum in degrees. */
 const ROOM = 0.15
 const MIN_DEGREES = 2
 
-/** A quiet ground for what a map shows, and the part of the world where it is. */
+/** Sets the background of a map and the part of the world that it shows. */
 export function arrangeMaps(draft: Draft): void {
   const { data, layout, view } = draft
   const points = data.filter(({ type }) => type === 'scattergeo')
   const places = data.filter(({ type }) => type === 'choropleth')
   if (points.length + places.length === 0) return
   const { ground, line, soft } = GROUNDS[view.scheme]
-  const given: Attributes = layout.geo ?? {}
-  // Regions of a file are all of the map.
-  const isOwn = given.fitbounds === 'geojson'
-  const { fitbounds, ...geo } = isOwn ? { ...given, fitbounds: undefined } : given
+  const geoInput: Attributes = layout.geo ?? {}
+  // A map of custom regions shows only these regions.
+  const hasRegions = geoInput.fitbounds === 'geojson'
+  const { fitbounds, ...geo } = hasRegions ? { ...geoInput, fitbounds: undefined } : geoInput
   const isOfUsa =
-    places.length === 0 && given.scope === undefined && fitbounds !== undefined && isUsa(draft, points)
+    places.length === 0 && geoInput.scope === undefined && fitbounds !== undefined && isUsa(draft, points)
   const extent = places.length === 0 && fitbounds !== undefined && !isOfUsa ? extentOf(points) : undefined
   layout.geo = {
     landcolor: view.scheme === 'light' ? '#eceff2' : '#2a2f36',
@@ -36,14 +37,16 @@ export function arrangeMaps(draft: Draft): void {
     bgcolor: ground,
     lakecolor: ground,
     showlakes: false,
-    ...(isOwn && { fitbounds: given.fitbounds }),
+    ...(hasRegions && { fitbounds: geoInput.fitbounds }),
     ...(isOfUsa && { scope: 'usa' }),
-    ...(given.scope === undefined && !isOwn && !isOfUsa && { lataxis: { range: extent?.lat ?? [-58, 85] } }),
+    ...(geoInput.scope === undefined &&
+      !hasRegions &&
+      !isOfUsa && { lataxis: { range: extent?.lat ?? [-58, 85] } }),
     ...(extent && { lonaxis: { range: extent.lon } }),
     ...geo,
     ...(isOfUsa && { projection: { type: 'albers usa' } }),
   }
-  // More series than colors: the next ones have another symbol.
+  // With more series than colors, the next series use another symbol.
   for (const [k, trace] of data.entries())
     if (trace.type === 'scattergeo' && k >= COLORS.length)
       data[k] = { ...trace, marker: { symbol: 'diamond', ...trace.marker } }
@@ -51,23 +54,23 @@ export function arrangeMaps(draft: Draft): void {
     if (trace.type === 'choropleth') {
       const width = listOf(trace.locations).length > MANY_REGIONS ? 0.1 : 0.5
       data[k] = { marker: { line: { color: soft, width } }, ...trace }
-      // plotly.js knows states by their codes only.
+      // plotly.js recognizes states by their codes only.
       if (trace.locationmode === 'USA-states')
         data[k].locations = [...listOf(trace.locations)].map((place) => stateCode(String(place)) ?? place)
     }
 }
 
-/** Boxes of the USA: west, east, south, north. */
+/** Bounding boxes of the USA: west, east, south, north. */
 const USA = [
   [-125, -66, 24, 50],
   [-180, -129, 51, 72],
   [-161, -154, 18, 23],
 ] as const
-/** Part of the points that are in the USA, for a map of it, and how far apart they are, in degrees. */
+/** Minimum share of points in the USA for a map of it, and their minimum extent in degrees. */
 const MOSTLY = 0.95
 const WIDE_DEGREES = 30
 
-/** Whether nearly all points are in the USA, and all over it. The map has Alaska and Hawaii beside it; the others are said. */
+/** Returns whether nearly all points are in the USA, and spread over it. Lists the others as omitted. */
 function isUsa({ unseen }: Draft, points: readonly Attributes[]): boolean {
   const lon = rangeOf(points.map((trace) => trace.lon))
   if (!lon || lon[1] - lon[0] < WIDE_DEGREES) return false
@@ -85,7 +88,7 @@ function isUsa({ unseen }: Draft, points: readonly Attributes[]): boolean {
   return true
 }
 
-/** The part of the world with all points; undefined if it is most of it. */
+/** Returns the extent of all points; undefined if it is most of the world. */
 function extentOf(
   points: readonly Attributes[],
 ): { lat: [number, number]; lon: [number, number] } | undefined {
@@ -95,30 +98,32 @@ function extentOf(
   return { lat: [Math.max(-90, lat[0]), Math.min(90, lat[1])], lon }
 }
 
+/** Returns the range of numbers with a margin, in degrees; undefined without numbers. */
 function rangeOf(lists: readonly unknown[]): [number, number] | undefined {
-  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const list of lists)
     for (const value of listOf(list)) {
       if (typeof value !== 'number') continue
-      if (value < least) least = value
-      if (value > most) most = value
+      if (value < low) low = value
+      if (value > high) high = value
     }
-  if (least > most) return undefined
-  const room = Math.max(MIN_DEGREES, (most - least) * ROOM)
-  return [least - room, most + room]
+  if (low > high) return undefined
+  const margin = Math.max(MIN_DEGREES, (high - low) * ROOM)
+  return [low - margin, high + margin]
 }
 
-/** The annotation that names places that a map does not know, and how many of them. */
+/** Name of the annotation of unknown places, and the maximum number of places in it. */
 const PLACES = 'gridline-places'
 const MAX_PLACES = 3
 
-/** Places of maps that plotly.js has not found: nothing is drawn for them. */
+/** Returns the places of maps that plotly.js did not find. */
 function unknownPlaces({ calcdata }: { calcdata?: unknown }): string[] {
   const points: Attributes[] = Array.isArray(calcdata) ? calcdata.flat() : []
-  const lost = points.filter((point) => point?.geojson === null && typeof point.loc === 'string')
-  return [...new Set(lost.map(({ loc }) => String(loc)))]
+  const unknownPoints = points.filter((point) => point?.geojson === null && typeof point.loc === 'string')
+  return [...new Set(unknownPoints.map(({ loc }) => String(loc)))]
 }
 
+/** Returns the annotation of unknown places. */
 function noteOf(places: readonly string[]): Attributes {
   const more = places.length - MAX_PLACES
   const names = places.slice(0, MAX_PLACES).map((place) => escapedMarkup(place))
@@ -130,7 +135,7 @@ function noteOf(places: readonly string[]): Attributes {
   }
 }
 
-/** Names places of a drawn map that plotly.js has not found, unless it says so already. */
+/** Returns the annotation of unknown places in a drawn map; undefined if there is nothing to add. */
 export function placesNote(chart: unknown, annotations: readonly Attributes[]): Attributes | undefined {
   const unknown = unknownPlaces(chart as { calcdata?: unknown })
   return unknown.length > 0 && !annotations.some(({ name }) => name === PLACES) ? noteOf(unknown) : undefined

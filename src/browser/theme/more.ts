@@ -1,3 +1,4 @@
+// Steps of the theme that few charts need.
 import { nameAreas, unstackNegative } from './areas.ts'
 import { keySizes } from './bubbles.ts'
 import { arrangeCalendar } from './calendars.ts'
@@ -20,7 +21,7 @@ import { arrangeStems, outlineTimes } from './stems.ts'
 import { standLabels } from './upright.ts'
 import { thinValues } from './values.ts'
 
-/** The parts that few charts need. */
+/** Steps by name. */
 export const moreParts: MoreParts = {
   arrangeCalendar,
   centerStacks,

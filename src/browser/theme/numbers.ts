@@ -1,13 +1,14 @@
+// Number and date formats of axes.
 import { listOf } from '../../charts/figure/lists.ts'
 import { knownLocale } from '../../charts/figure/locale.ts'
 import { type Attributes, type Draft, isNarrow } from './draft.ts'
 
-/** Large numbers as plotly.js writes them. */
+/** Suffixes of large numbers in plotly.js. */
 const LARGE = { M: 1e6, B: 1e9, T: 1e12 } as const
-/** Multiples of a step that have a name: an axis has far fewer ticks. */
+/** Maximum multiple of a tick step that is translated; an axis has far fewer ticks. */
 const MAX_MULTIPLES = 120
 
-/** Thousands with commas, millions by name, and small numbers without prefixes, unless the figure sets a format. */
+/** Formats axis numbers, unless the figure does: thousands with commas, millions by name, no prefixes. */
 export function formatNumbers({ data, layout }: Draft): void {
   const names = new Set([
     'xaxis',
@@ -19,76 +20,77 @@ export function formatNumbers({ data, layout }: Draft): void {
     if (axis.type === 'date' || axis.type === 'category' || axis.tickformat !== undefined) continue
     const largest = largestOn(data, key)
     if (largest === undefined) {
-      // Counts of a histogram of others are known to plotly.js alone.
+      // Only plotly.js knows the counts of a histogram.
       if (key.startsWith('y') || data.some(({ type }) => type === 'histogram'))
         layout[key] = { separatethousands: true, ...axis }
       continue
     }
     const { values, isWhole, span, low } = largest
-    // Whole numbers side by side have a tick each; sums of a y axis go beyond them.
-    const isEach =
+    // Few whole numbers have a tick each; the y axis may extend beyond them, to sums.
+    const hasEachTick =
       isWhole &&
       span < (layout.meta.chart === 'bump' ? MAX_RANKS : FEW_WHOLE) &&
       axis.type !== 'log' &&
       (key.startsWith('x') || layout.meta.chart === 'bump')
     const isYears = isWhole && key.startsWith('x') && largest.least >= 1000 && values < 3000
     layout[key] = {
-      // Smaller whole numbers of a x axis may be years.
+      // Smaller whole numbers on an x axis may be years.
       ...((key.startsWith('y') || values >= 10_000) && { separatethousands: true }),
-      // Between whole numbers there is nothing: there are not more ticks than numbers, whatever the axis shows.
-      ...(isEach &&
+      // Do not place ticks between whole numbers.
+      ...(hasEachTick &&
         axis.range === undefined && {
           tickmode: 'array',
           tickvals: Array.from({ length: span + 1 }, (_, k) => low + k),
         }),
       ...(isWhole &&
-        !isEach &&
+        !hasEachTick &&
         span < FEW_WHOLE &&
         axis.type !== 'log' && { nticks: Math.max(2, Math.ceil(span) + 2) }),
       ...(isYears && { tickformat: 'd' }),
       ...numbersUpTo(values, layout),
       ...(axis.type === 'log' && { dtick: logTick(values, largest.least) }),
-      // A bar of one has a height.
+      // Let a bar of one have a height.
       ...(axis.type === 'log' &&
         layout.meta.chart === 'histogram' && {
           range: [Math.log10(0.5), Math.log10(values * data.length * 1.2)],
         }),
       hoverformat: hoverFormat(values, isWhole, key.startsWith('x')),
-      // A word is read once, at the top; a sign is short.
+      // Write a long unit only once, at the top.
       ...(String(axis.ticksuffix ?? '').length > 2 && { showticksuffix: 'last', showexponent: 'all' }),
       ...axis,
     }
     const { labelalias, tickprefix = '', ticksuffix = '' } = layout[key]
-    // plotly.js looks up a label with its unit.
+    // plotly.js looks up label aliases with the unit.
     if (values >= 1e6 && labelalias && tickprefix + ticksuffix !== '')
       layout[key].labelalias = withUnit(labelalias, tickprefix, ticksuffix)
   }
 }
 
-/** Whole numbers up to which each has a tick. */
+/** Below this span, each whole number has a tick. */
 const FEW_WHOLE = 6
-/** Ranks that each have a tick. */
+/** Maximum number of ranks with a tick each. */
 const MAX_RANKS = 16
 
-/** Names of numbers, and the same with a unit. */
+/** Returns label aliases, each also with a unit. */
 function withUnit(names: Record<string, string>, before: string, after: string): Record<string, string> {
-  const own = Object.entries(names).flatMap(([key, name]) =>
+  const entries = Object.entries(names).flatMap(([key, name]) =>
     ['', after].map((end) => [`${before}${key}${end}`, `${before}${name}${end}`]),
   )
-  return Object.fromEntries(own)
+  return Object.fromEntries(entries)
 }
 
-/** Steps of ticks, in months, and ends of months that are looked at. */
+/** Possible tick steps, in months, and the maximum number of month ends that are considered. */
 const MONTHS = [1, 2, 3, 6, 12, 24, 36, 60, 120]
 const MAX_ENDS = 2000
-/** Months of an axis that has months at its ticks: a longer one has years. */
+/** Maximum number of months for ticks at months; a longer axis has years. */
 const MAX_MONTHS = 24
 
-/** The number of a month, from year 0 on. */
+/** Returns the number of months since year 0. */
 function monthOf(day: string): number {
   return Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7))
 }
 
+/** Returns whether descending numbers are equally spaced. */
 function isEven(numbers: readonly number[]): boolean {
   return numbers.every((number, k) => k < 2 || numbers[k - 1] - number === numbers[0] - numbers[1])
 }
@@ -98,22 +100,23 @@ function isEndOfMonth(day: string): boolean {
 }
 
 const DAY_MS = 86_400_000
-/** Days of an axis that has a tick for each. */
+/** Maximum span in days for a tick at each day. */
 const FEW_DAYS = 6
 
-/** Dates without times have no hours between them, and ends of months have their ticks where they are. */
+/** Places ticks of dates at days, months or month ends, without hours. */
 export function formatDates(draft: Draft): void {
   const { layout } = draft
-  const given = layout.xaxis
+  const before = layout.xaxis
   formatFirst(draft)
-  if (layout.xaxis === given) return
+  if (layout.xaxis === before) return
   const { tickmode, tickvals, dtick, tick0, tickformat } = layout.xaxis
-  // Small charts have the same dates.
+  // Facets share these ticks.
   for (const key of Object.keys(layout))
     if (/^xaxis\d+$/.test(key) && layout[key].matches === 'x')
       layout[key] = { tickmode, tickvals, dtick, tick0, tickformat, ...layout[key] }
 }
 
+/** Formats the first x axis. */
 function formatFirst({ data, layout, view }: Draft): void {
   const { type, dtick, range } = layout.xaxis ?? {}
   if (type !== 'date' || dtick !== undefined || range !== undefined) return
@@ -134,17 +137,17 @@ function formatFirst({ data, layout, view }: Draft): void {
   if (first === undefined || last === undefined || isLonger(layout, first, last)) return
   const months = monthOf(last) - monthOf(first) + 1
   if (starts && starts.size > 1 && months <= MAX_MONTHS) {
-    // Weeks have no place between months.
-    const most = isNarrow(view) ? 6 : 12
-    const step = MONTHS.find((one) => months / one <= most) ?? months
+    // Do not place week ticks between months.
+    const maxTicks = isNarrow(view) ? 6 : 12
+    const step = MONTHS.find((candidate) => months / candidate <= maxTicks) ?? months
     layout.xaxis = { dtick: `M${step}`, tick0: first, tickformat: '%b\n%Y', ...layout.xaxis }
     return
   }
   const days = [...(ends ?? [])].sort().reverse()
   if (days.length > 1 && days.length <= MAX_ENDS && isEven(days.map(monthOf))) {
-    // Beside the tick of the next month, the last day would be read as that.
-    const most = isNarrow(view) ? 6 : 12
-    const step = MONTHS.find((months) => days.length / months <= most) ?? days.length
+    // Place ticks at the month ends: a tick at the next month would be misread.
+    const maxTicks = isNarrow(view) ? 6 : 12
+    const step = MONTHS.find((months) => days.length / months <= maxTicks) ?? days.length
     const tickvals = days.filter((_, k) => k % step === 0).reverse()
     layout.xaxis = { tickmode: 'array', tickvals, tickformat: '%b\n%Y', ...layout.xaxis }
     return
@@ -153,36 +156,36 @@ function formatFirst({ data, layout, view }: Draft): void {
     layout.xaxis = { ...layout.xaxis, dtick: DAY_MS }
 }
 
-/** Whether an axis of dates is longer than its data: marks and notes can be far from it. */
+/** Returns whether reference lines or notes extend the axis beyond the data. */
 function isLonger({ shapes, annotations }: Attributes, first: string, last: string): boolean {
   const all = [...listOf(shapes), ...listOf(annotations)] as Attributes[]
-  const places = all.filter(({ xref }) => xref === 'x').flatMap(({ x, x0, x1 }) => [x, x0, x1])
-  return places.some(
-    (place) => place !== undefined && (String(place) < first || String(place) > `${last} 24`),
+  const positions = all.filter(({ xref }) => xref === 'x').flatMap(({ x, x0, x1 }) => [x, x0, x1])
+  return positions.some(
+    (position) => position !== undefined && (String(position) < first || String(position) > `${last} 24`),
   )
 }
 
-/** How numbers are written whose largest is this. */
+/** Returns the number format for values up to `values`. */
 export function numbersUpTo(values: number, { meta }: Attributes): Attributes {
   if (values >= 1e6) return { exponentformat: 'B', minexponent: 5, labelalias: aliases(localeIn(meta)) }
   return { exponentformat: values > 0 && values < 1e-4 ? 'power' : 'none' }
 }
 
-/** Ticks of a logarithmic axis: the powers of ten only, if there are two. */
+/** Returns the tick step of a logarithmic axis: 1 (powers of ten only) if there are at least two powers. */
 function logTick(values: number, least: number): number | undefined {
   return Math.floor(Math.log10(values)) - Math.ceil(Math.log10(least)) >= 1 ? 1 : undefined
 }
 
 function hoverFormat(values: number, isWhole: boolean, isX: boolean): string {
-  // Whole numbers of a x axis may be years.
+  // Whole numbers on an x axis may be years.
   if (isWhole) return isX && values < 10_000 ? 'd' : ',d'
   if (values >= 1000) return ',.2~f'
   return values >= 1 ? ',.3~f' : '.4~r'
 }
 
 /**
- * The largest number that is drawn on an axis, the smallest one above zero, and whether all are whole; undefined without
- * numbers.
+ * Returns the largest absolute number on an axis, the smallest positive one, whether all are whole, and their
+ * span; undefined without numbers.
  */
 export function largestOn(
   data: readonly Attributes[],
@@ -198,7 +201,7 @@ export function largestOn(
     if ((trace[`${letter}axis`] ?? letter) !== id) continue
     let total = 0
     for (const value of listOf(trace[letter])) {
-      // Of a waterfall, the sum of all bars so far is drawn.
+      // A waterfall draws running totals.
       if (trace.type === 'waterfall') total += Number(value) || 0
       const number = typeof value !== 'number' ? Number.NaN : trace.type === 'waterfall' ? total : value
       if (!Number.isFinite(number)) continue
@@ -214,16 +217,16 @@ export function largestOn(
 
 const known = new Map<string, Record<string, string>>()
 
-/** The language of a chart. */
+/** Returns the language of a chart. */
 export function localeIn(meta: Attributes | undefined): string {
   return knownLocale(meta?.locale) ?? 'en'
 }
 
-/** `2.5M` is written `2.5 million`. Ticks are multiples of 1, 2 or 5 times a power of ten. */
+/** Returns tick labels with named millions, `2.5M` → `2.5 million`, for multiples of 1, 2 or 5. */
 function aliases(locale: string): Record<string, string> {
-  const found = known.get(locale)
-  if (found) return found
-  const all: Record<string, string> = {}
+  const cached = known.get(locale)
+  if (cached) return cached
+  const aliasesByTick: Record<string, string> = {}
   const compactDisplay = locale.startsWith('en') ? 'long' : 'short'
   const names = new Intl.NumberFormat(locale, { notation: 'compact', compactDisplay })
   const numbers = new Intl.NumberFormat(locale, { useGrouping: false, maximumFractionDigits: 6 })
@@ -237,8 +240,8 @@ function aliases(locale: string): Record<string, string> {
         const text = numbers.format(value)
         for (const sign of ['', '−'])
           for (const [short, size] of Object.entries(LARGE))
-            all[`${sign}${text}${short}`] = `${sign}${text} ${nameOf(size)}`
+            aliasesByTick[`${sign}${text}${short}`] = `${sign}${text} ${nameOf(size)}`
       }
-  known.set(locale, all)
-  return all
+  known.set(locale, aliasesByTick)
+  return aliasesByTick
 }

@@ -1,17 +1,18 @@
+// Natural order of labels: months, days, quarters and classes of numbers.
 import { listOf, withRows } from '../../charts/figure/lists.ts'
 import { NO_LABEL } from '../../charts/figure/names.ts'
 import { type Attributes, type Draft, labelsOf } from './draft.ts'
 
 const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
 const DAYS = 'mon tue wed thu fri sat sun'.split(' ')
-/** Numbers of a label. */
+/** Numbers in a label. */
 const NUMBERS = /\d+(?:\.\d+)?/g
-/** One number, or a range, with a unit: `10-19 kg`, `80+`, `<5`. */
+/** A number or a range, with a unit: `10-19 kg`, `80+`, `<5`. */
 const NUMBER = /^([<>≤≥]?)\s*(-?\d[\d,]*(?:\.\d+)?)(?:\s*(?:-|–|to)\s*(\d[\d,]*(?:\.\d+)?))?\s*(\+?)\s*(\D*)$/
-/** Labels, at least, for months or days to begin with another one than the first. */
+/** Minimum number of labels for months or days to start in the middle of a cycle. */
 const MIN_ROUND = 5
 
-/** Where a label stands among others of its kind; undefined for one without an order of its own. */
+/** Returns the kind of a label and its sort key; undefined for labels without a natural order. */
 function rankOf(label: string): { kind: string; places: number[] } | undefined {
   const text = label.trim().toLowerCase().replaceAll('&lt;', '<').replaceAll('&gt;', '>')
   const numbers = (text.match(NUMBERS) ?? []).map(Number)
@@ -27,38 +28,38 @@ function rankOf(label: string): { kind: string; places: number[] } | undefined {
   if (isName && day >= 0 && 'monday tuesday wednesday thursday friday saturday sunday'.includes(word))
     return { kind: 'day', places: [day] }
   if (/^[qh]\d(?:\s|$)/.test(text)) return { kind: 'part', places: [numbers[1] ?? 0, numbers[0]] }
-  const found = NUMBER.exec(text)
-  // Hours have an order that their numbers do not have.
-  if (!found || /^[ap]\.?m\b/.test(found[5])) return undefined
-  const [, sign, from, to, plus, unit] = found
+  const match = NUMBER.exec(text)
+  // Hours with a.m. and p.m. do not sort by number.
+  if (!match || /^[ap]\.?m\b/.test(match[5])) return undefined
+  const [, sign, from, to, plus, unit] = match
   const [first, last] = [from, to].map((number) => Number(number?.replaceAll(',', '')))
-  const beside = /[<≤]/.test(sign)
+  const bound = /[<≤]/.test(sign)
     ? -1
     : sign !== '' || plus !== ''
       ? Number.POSITIVE_INFINITY
       : Number.isNaN(last)
         ? 0
         : last
-  return { kind: `number ${unit.trim()}`, places: [first, beside] }
+  return { kind: `number ${unit.trim()}`, places: [first, bound] }
 }
 
-/** Labels in the order that they have of themselves: months, days, quarters, classes of numbers. Undefined for others. */
+/** Returns the labels in natural order; undefined if they have none. */
 function naturalOrder(labels: readonly string[]): string[] | undefined {
   const ranked = labels.filter((label) => label !== NO_LABEL).map((label) => ({ label, rank: rankOf(label) }))
   const [first] = ranked
   if (ranked.length < 2 || !first.rank || ranked.some(({ rank }) => rank?.kind !== first.rank?.kind))
     return undefined
   const sorted = [...ranked].sort((a, b) => {
-    const [one, other] = [a.rank!.places, b.rank!.places]
-    const at = one.findIndex((place, k) => place !== other[k])
-    return at < 0 ? 0 : one[at] - (other[at] ?? 0)
+    const [left, right] = [a.rank!.places, b.rank!.places]
+    const at = left.findIndex((place, k) => place !== right[k])
+    return at < 0 ? 0 : left[at] - (right[at] ?? 0)
   })
   return [...sorted.map(({ label }) => label), ...labels.filter((label) => label === NO_LABEL)]
 }
 
-/** Whether labels are in an order, or backwards, or, of months and days, from any of them on: a year can begin in July. */
+/** Returns whether labels are in order, reversed, or rotated (months and days): a year can begin in July. */
 function isInOrder(labels: readonly string[], order: readonly string[]): boolean {
-  const isRound =
+  const isCyclic =
     labels.length >= MIN_ROUND && labels.every((label) => label === NO_LABEL || !/\d/.test(label))
   const places = labels.filter((label) => label !== NO_LABEL).map((label) => order.indexOf(label))
   const breaks = places.filter((place, k) => k > 0 && place !== places[k - 1] + 1)
@@ -66,17 +67,17 @@ function isInOrder(labels: readonly string[], order: readonly string[]): boolean
   return (
     isBackwards ||
     breaks.length === 0 ||
-    (isRound && breaks.length === 1 && breaks[0] === 0 && places[0] !== 0)
+    (isCyclic && breaks.length === 1 && breaks[0] === 0 && places[0] !== 0)
   )
 }
 
-/** The order of some labels, if they are not in it. */
+/** Returns the natural order of labels that are not in it; otherwise undefined. */
 export function missingOrder(labels: readonly string[] | undefined): string[] | undefined {
   const order = labels && naturalOrder(labels)
   return order && !isInOrder(labels, order) ? order : undefined
 }
 
-/** Labels that have an order of their own are in it, whatever the order of the rows: so are the points of lines. */
+/** Sorts labels with a natural order, and the points of lines, whatever the order of rows. */
 export function orderLabels({ data, layout }: Draft): void {
   for (const letter of ['x', 'y'] as const) {
     const axis = layout[`${letter}axis`]
@@ -92,7 +93,7 @@ export function orderLabels({ data, layout }: Draft): void {
   }
 }
 
-/** A trace whose points are in the order of their labels. */
+/** Returns a trace whose points are sorted by label. */
 export function inOrder(trace: Attributes, order: readonly string[], key: 'x' | 'y' | 'theta'): Attributes {
   const labels = [...listOf(trace[key])].map((label) => order.indexOf(String(label)))
   const rows = [...labels.keys()].sort((a, b) => labels[a] - labels[b] || a - b)

@@ -1,3 +1,4 @@
+// Theme of price, waterfall and other single-trace types.
 import { listOf } from '../../charts/figure/lists.ts'
 import { stepAbove } from '../../charts/figure/steps.ts'
 import { GROUNDS } from './colors.ts'
@@ -5,33 +6,33 @@ import { type Attributes, type Draft, isNarrow, shortened, shortenedApart } from
 import { localeIn } from './numbers.ts'
 import { fitTable } from './tables.ts'
 
-/** Colors of rising and of falling prices and amounts. */
+/** Colors of rising and falling prices and amounts, and of totals. */
 const RISING = '#25a269'
 const FALLING = '#d40039'
 const TOTAL = '#2f6fd6'
-/** Height of the names of parallel axes, and the room beside the outer ones, in pixels. */
+/** Height of the names of parallel axes, and the space beside the outer axes, in pixels. */
 const NAMES_PIXELS = 44
 const BESIDE_PIXELS = 44
 const NARROW_BESIDE_PIXELS = 50
-/** Room for the ends of the axes, and on a phone for the scale of colors below them, in pixels. */
+/** Space below the axes, on narrow screens also for the color bar, in pixels. */
 const BELOW_PIXELS = 48
 const NARROW_BELOW_PIXELS = 100
 
-/** Height of a node of a sankey with its name, in pixels, and nodes that have more room between them. */
+/** Height of a sankey node with its name, in pixels, and the number of nodes up to which gaps are wider. */
 const NODE_PIXELS = 18
 const FEW_NODES = 15
-/** Part of the width that the name of a node can have. */
+/** Maximum share of the width for the name of a node. */
 const NODE_SHARE = 0.36
-/** Height above and below a scatter matrix, in pixels. */
+/** Height of the margins of a scatter matrix, in pixels. */
 const AROUND_MATRIX_PIXELS = 130
 
-/** The values of a waterfall, of which plotly.js writes the sum where nothing is added. */
+/** Returns the value labels of a waterfall: plotly.js writes the sum where nothing is added. */
 function amounts({ y }: Attributes): Attributes {
-  const shown = [...listOf(y)].map((value) => (Number(value) ? '%{delta}' : value === 0 ? '0' : ''))
-  return { textinfo: undefined, texttemplate: shown }
+  const templates = [...listOf(y)].map((value) => (Number(value) ? '%{delta}' : value === 0 ? '0' : ''))
+  return { textinfo: undefined, texttemplate: templates }
 }
 
-/** Ticks of a parallel axis of large numbers, which plotly.js writes with markup that it does not read. */
+/** Returns ticks of a parallel axis with large numbers: plotly.js would show their markup as text. */
 function largeTicks({ values, tickvals }: Attributes, { meta }: Attributes): Attributes {
   const numbers = [...listOf(values)].filter((value): value is number => typeof value === 'number')
   const [least, most] = [Math.min(...numbers), Math.max(...numbers)]
@@ -44,7 +45,7 @@ function largeTicks({ values, tickvals }: Attributes, { meta }: Attributes): Att
   return { tickvals: ticks, ticktext: ticks.map((tick) => format.format(tick)) }
 }
 
-/** Weekends without prices are no holes. */
+/** Removes weekends from an axis of prices if no price is on a weekend. */
 function leaveOutWeekends({ layout }: Draft, { x }: Attributes): void {
   const days = [...listOf(x)].map((value) =>
     typeof value === 'string' ? new Date(Date.parse(value)).getUTCDay() : 0,
@@ -54,7 +55,7 @@ function leaveOutWeekends({ layout }: Draft, { x }: Attributes): void {
     layout.xaxis = { rangebreaks: [{ bounds: ['sat', 'mon'] }], ...layout.xaxis }
 }
 
-/** What only some types have: colors of rising and falling, room for the names of parallel axes, cells of tables. */
+/** Applies colors, margins and names that only single types need. */
 export function arrangeParts(draft: Draft): void {
   const { data, view, above } = draft
   const { line, text, ground } = GROUNDS[view.scheme]
@@ -82,11 +83,11 @@ export function arrangeParts(draft: Draft): void {
       draft.layout.margin = { b: hasScale ? NARROW_BELOW_PIXELS : BELOW_PIXELS, ...draft.layout.margin }
       draft.left = beside
       draft.right = Math.max(draft.right, beside)
-      const most = (view.width - 2 * beside) / Math.max(1, (trace.dimensions?.length ?? 1) - 1) - 8
-      const dimensions = (trace.dimensions ?? []).map((one: { label?: unknown }) => ({
-        ...one,
-        ...largeTicks(one, draft.layout),
-        label: shortened(String(one.label ?? ''), most),
+      const maxWidth = (view.width - 2 * beside) / Math.max(1, (trace.dimensions?.length ?? 1) - 1) - 8
+      const dimensions = (trace.dimensions ?? []).map((dimension: { label?: unknown }) => ({
+        ...dimension,
+        ...largeTicks(dimension, draft.layout),
+        label: shortened(String(dimension.label ?? ''), maxWidth),
       }))
       data[k] = { ...trace, dimensions }
     }
@@ -97,25 +98,28 @@ export function arrangeParts(draft: Draft): void {
       const names = [...listOf(trace.node?.label)].map(String)
       const label = shortenedApart(names, view.width * NODE_SHARE)
       data[k] = {
-        // The name of the lowest node is higher than the node.
+        // The name of the lowest node extends above the node.
         domain: { y: [0.05, 1] },
         ...trace,
         node: { pad: nodes > FEW_NODES ? 8 : 16, ...trace.node, label },
       }
     }
     if (trace.type === 'splom') {
-      // The name of a row stands upright beside it.
-      const given: Attributes[] = Array.isArray(trace.dimensions) ? trace.dimensions : []
-      const rows = Math.max(1, given.length - 1)
-      const most = (view.height - AROUND_MATRIX_PIXELS) / rows - 8
+      // Row names are vertical.
+      const dimensions: Attributes[] = Array.isArray(trace.dimensions) ? trace.dimensions : []
+      const rows = Math.max(1, dimensions.length - 1)
+      const maxHeight = (view.height - AROUND_MATRIX_PIXELS) / rows - 8
       const texts = shortenedApart(
-        given.map(({ label }) => String(label ?? '')),
-        most,
+        dimensions.map(({ label }) => String(label ?? '')),
+        maxHeight,
       )
-      data[k] = { ...trace, dimensions: given.map((one, n) => ({ ...one, label: texts[n] })) }
-      // On a phone, ticks of small panels have no room.
+      data[k] = {
+        ...trace,
+        dimensions: dimensions.map((dimension, n) => ({ ...dimension, label: texts[n] })),
+      }
+      // Small panels of narrow screens fit few ticks.
       if (isNarrow(view))
-        for (const n of given.keys())
+        for (const n of dimensions.keys())
           for (const letter of ['x', 'y']) {
             const key = `${letter}axis${n === 0 ? '' : n + 1}`
             draft.layout[key] = { nticks: 3, tickangle: 0, ...draft.layout[key] }

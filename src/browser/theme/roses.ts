@@ -1,10 +1,11 @@
+// Theme of roses and radars.
 import { COLORS } from '../../charts/figure/colors.ts'
 import { listOf, withRows } from '../../charts/figure/lists.ts'
 import { COMPASS } from '../../charts/figure/names.ts'
 import { type Attributes, type Draft, labelsOf, shortenedApart, widthOf } from './draft.ts'
 import { inOrder, missingOrder } from './orders.ts'
 
-/** Points of the compass stand where they are on it: as few of 4, 8 or 16 as there need to be. Others are in their order. */
+/** Sorts labels of roses and radars: compass points (4, 8 or 16) by angle, others in natural order. */
 export function arrangeRose({ data, layout }: Draft): void {
   const { chart } = layout.meta
   if (chart !== 'rose' && chart !== 'radar') return
@@ -16,28 +17,28 @@ export function arrangeRose({ data, layout }: Draft): void {
     const angularaxis = { ...layout.polar?.angularaxis, categoryorder: 'array', categoryarray: order }
     layout.polar = { ...layout.polar, angularaxis }
   }
-  // More series than colors: the next ones are hatched, or dashed.
-  const again = { marker: chart === 'radar' ? { symbol: 'diamond' } : { pattern: { shape: '/' } } }
+  // With more series than colors, the next series are hatched or dashed.
+  const repeatStyle = { marker: chart === 'radar' ? { symbol: 'diamond' } : { pattern: { shape: '/' } } }
   for (const [k, trace] of data.entries())
     if (k >= COLORS.length)
       data[k] = {
         ...trace,
-        marker: { ...again.marker, ...trace.marker },
+        marker: { ...repeatStyle.marker, ...trace.marker },
         ...(chart === 'radar' && { line: { dash: 'dash', ...trace.line } }),
       }
   if (chart === 'radar')
     for (const [k, trace] of data.entries()) data[k] = closed(order ? inOrder(trace, order, 'theta') : trace)
   if (chart === 'radar') return
   if (layout.polar?.angularaxis?.categoryarray !== undefined) return
-  const found = new Set(data.flatMap(({ theta }) => [...listOf(theta)].map(String)))
-  const rounds = [4, 2, 1].map((step) => COMPASS.filter((_, k) => k % step === 0))
-  const points = rounds.find((names) => [...found].every((name) => names.includes(name)))
-  if (points === undefined || found.size === 0) return
+  const labels = new Set(data.flatMap(({ theta }) => [...listOf(theta)].map(String)))
+  const compasses = [4, 2, 1].map((step) => COMPASS.filter((_, k) => k % step === 0))
+  const points = compasses.find((names) => [...labels].every((name) => names.includes(name)))
+  if (points === undefined || labels.size === 0) return
   const angularaxis = { ...layout.polar?.angularaxis, categoryorder: 'array', categoryarray: points }
   layout.polar = { ...layout.polar, angularaxis }
 }
 
-/** The line of a radar from its last point back to its first. */
+/** Returns a radar trace whose line is closed. */
 function closed(trace: Attributes): Attributes {
   const length = listOf(trace.theta).length
   if (length < 3 || !String(trace.mode).includes('lines')) return trace
@@ -46,10 +47,10 @@ function closed(trace: Attributes): Attributes {
 
 /** Height of the label above a polar chart, in pixels. */
 const POLAR_PIXELS = 20
-/** Part of the width that a label beside a polar chart can have. */
+/** Maximum share of the width for a label beside a polar chart. */
 const POLAR_LABELS_SHARE = 0.22
 
-/** Room for the labels around a polar chart: plotly.js leaves them none. */
+/** Adds margins for the labels around a polar chart, because plotly.js does not. */
 export function arrangePolar(draft: Draft): void {
   const { data, layout, view, above } = draft
   if (layout.polar === undefined) return

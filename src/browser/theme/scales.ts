@@ -1,3 +1,4 @@
+// Color scales and color bars.
 import { isMissing, listOf } from '../../charts/figure/lists.ts'
 import { stepAbove } from '../../charts/figure/steps.ts'
 import { counted } from '../../contract/closest.ts'
@@ -6,14 +7,14 @@ import { type Attributes, type Draft, edgeOf, isNarrow, mostBeside, shortenedApa
 import { showEmpty } from './empty.ts'
 import { localeIn, numbersUpTo } from './numbers.ts'
 
-/** Types that color cells by a number. */
+/** Trace types that color cells by a number. */
 const CELLS = new Set(['heatmap', 'contour', 'histogram2d', 'surface', 'mesh3d', 'choropleth'])
-/** Those of them with rows of cells. */
+/** Cell types with rows. */
 const MATRICES = new Set(['heatmap', 'contour', 'histogram2d'])
-/** Part of the range that must be on the other side of zero, for colors that part there. */
+/** Minimum share of the range on the other side of zero for diverging colors. */
 const MIN_OTHER_SIDE = 0.1
 
-/** Colors of cells part at zero if the values do. On a phone, the scale of colors is below the chart. */
+/** Sets color scales, diverging around zero. On narrow screens, color bars are below the chart. */
 export function arrangeColors(draft: Draft): void {
   const { data } = draft
   shareScale(draft)
@@ -32,11 +33,11 @@ export function arrangeColors(draft: Draft): void {
     }
     const scaled = range && scaledAs(draft, scale, range)
     const bar: Attributes = holder.colorbar ?? {}
-    const numbers = range && numbersUpTo(Math.max(-range[0], range[1]), draft.layout)
-    const shown = barOf(draft, { ...numbers, ...scaled?.colorbar, ...bar })
-    const changes: Attributes = { colorbar: shown }
+    const numberFormat = range && numbersUpTo(Math.max(-range[0], range[1]), draft.layout)
+    const colorbar = barOf(draft, { ...numberFormat, ...scaled?.colorbar, ...bar })
+    const changes: Attributes = { colorbar }
     Object.assign(changes, scaled?.holder)
-    // plotly.js finds no lines between equal values.
+    // plotly.js finds no contour lines between equal values.
     if (trace.type === 'contour' && range && range[0] === range[1]) {
       const size = Math.abs(range[0]) / 2 || 1
       Object.assign(changes, {
@@ -63,20 +64,20 @@ export function arrangeColors(draft: Draft): void {
   }
 }
 
-/** The look of a scale of colors: on a phone, it is below the chart. */
+/** Returns the attributes of a color bar. */
 function barOf(draft: Draft, bar: Attributes): Attributes {
   const { view } = draft
-  const shown = { outlinewidth: 0, thickness: 12, ...bar }
-  if (!isNarrow(view)) return shown
+  const style = { outlinewidth: 0, thickness: 12, ...bar }
+  if (!isNarrow(view)) return style
   draft.scale ??= textOf(bar.title)
   return {
-    ...shown,
+    ...style,
     ...{ orientation: 'h', yref: 'container', y: edgeOf(view) / view.height, yanchor: 'bottom' },
     ...{ thickness: 10, title: { text: '' } },
   }
 }
 
-/** Small charts of counts have one scale of colors: plotly.js knows how far it goes. */
+/** Lets facets of counts share one color scale, because only plotly.js knows the range. */
 function shareCounts(draft: Draft): void {
   const { data, layout } = draft
   const counts = data.filter(({ type, coloraxis }) => type === 'histogram2d' && coloraxis === undefined)
@@ -91,7 +92,7 @@ function shareCounts(draft: Draft): void {
     if (counts.includes(trace)) data[k] = { ...trace, coloraxis: 'coloraxis' }
 }
 
-/** Points of several series, or small charts, have one scale of colors, and what has no color is grey. */
+/** Lets points of all series share one color scale. Points without a value are grey. */
 function shareScale({ data }: Draft): void {
   const colored = data.filter(({ marker }) => marker?.showscale === true && listOf(marker.color).length > 0)
   const range = rangeOf(colored.map(({ marker }) => marker.color))
@@ -99,17 +100,17 @@ function shareScale({ data }: Draft): void {
   for (const [k, trace] of data.entries()) {
     const at = colored.indexOf(trace)
     if (at < 0) continue
-    const isMissing = [...listOf(trace.marker.color)].some((color) => typeof color !== 'number')
+    const hasMissing = [...listOf(trace.marker.color)].some((color) => typeof color !== 'number')
     data[k] = {
       ...trace,
       marker: {
-        // Their colors are those of the values: symbols tell series from each other.
+        // Colors show values, so symbols distinguish the series.
         ...(colored.length > 1 && { cmin: range[0], cmax: range[1] }),
         ...(colored.length > 1 && !trace.xaxis && { symbol: SYMBOLS[at % SYMBOLS.length] }),
         ...trace.marker,
         ...(at > 0 && { showscale: false }),
-        // plotly.js draws what has no number in a dark color, which is one of the scale.
-        ...(isMissing && {
+        // plotly.js draws points without a number in a dark color of the scale.
+        ...(hasMissing && {
           opacity: [...listOf(trace.marker.color)].map((color) =>
             typeof color === 'number' ? (trace.marker.opacity ?? 1) : 0.35,
           ),
@@ -121,16 +122,17 @@ function shareScale({ data }: Draft): void {
 
 const SYMBOLS = ['circle', 'diamond', 'square', 'cross', 'triangle-up', 'x']
 
-/** Steps of a scale of colors, at most. */
+/** Maximum number of color steps. */
 const MAX_STEPS = 6
 
+/** Attributes of a color scale, its color bar and its trace. */
 interface Scaled {
   holder: Attributes
   colorbar?: Attributes
   trace?: Attributes
 }
 
-/** The colors of a trace for the `--scale` of its chart; undefined without one. */
+/** Returns the color scale for the --scale of a chart; undefined without one. */
 function scaledAs(
   { layout, unseen }: Draft,
   { path, values }: ColorScale,
@@ -157,15 +159,15 @@ function scaledAs(
     return { holder: { colorscale, ...ends }, colorbar: { tickmode: 'array', tickvals: edges } }
   }
   if (layout.meta.scale !== 'log') return undefined
-  let lost = 0
+  let notPositive = 0
   const logarithm = (value: unknown): unknown => {
     if (typeof value === 'object' && value !== null) return [...listOf(value)].map(logarithm)
     if (typeof value !== 'number') return null
-    if (value <= 0) lost++
+    if (value <= 0) notPositive++
     return value > 0 ? Math.log10(value) : null
   }
   const logarithms = [...listOf(values)].map(logarithm)
-  if (lost > 0) unseen.push(`${counted(lost, 'value')} not above zero`)
+  if (notPositive > 0) unseen.push(`${counted(notPositive, 'value')} not above zero`)
   const ends = [Math.floor(Math.log10(Math.max(least, most / 1e12))), Math.ceil(Math.log10(most))]
   const digits = ends[1] - ends[0] > 2 ? [1] : [1, 2, 5]
   const ticks = Array.from({ length: ends[1] - ends[0] + 1 }, (_, k) =>
@@ -175,9 +177,10 @@ function scaledAs(
   const ticktext = ticks
     .flat()
     .map((tick) => tick.toLocaleString(localeIn(layout.meta), { maximumSignificantDigits: 3 }))
-  const own = path === undefined ? { text: values, hovertemplate: '%{x}, %{y}: %{text}<extra></extra>' } : {}
+  const hover =
+    path === undefined ? { text: values, hovertemplate: '%{x}, %{y}: %{text}<extra></extra>' } : {}
   return {
-    // Points that the scale has no place for are not drawn.
+    // Hide points that are not positive.
     holder:
       path === undefined
         ? {}
@@ -188,14 +191,14 @@ function scaledAs(
             ),
           },
     colorbar: { tickmode: 'array', tickvals, ticktext },
-    trace: path === undefined ? { z: logarithms, ...own } : {},
+    trace: path === undefined ? { z: logarithms, ...hover } : {},
   }
 }
 
-/** Cells of an axis that are filled in, at most. */
+/** Maximum number of steps of an axis that is filled. */
 const MAX_STEPS_FILLED = 2000
 
-/** Adds the steps of numbers or times that have no cell: plotly.js makes the cells beside them wider. */
+/** Adds empty cells for missing steps of numbers or times: plotly.js would widen the cells beside them. */
 function fillSteps({ layout }: Draft, trace: Attributes): void {
   const z = listOf(trace.z)
   if (z.length === 0 || Array.isArray(z[0])) return
@@ -203,20 +206,20 @@ function fillSteps({ layout }: Draft, trace: Attributes): void {
     const values = [...listOf(trace[letter])]
     if (values.length !== z.length || layout[`${letter}axis`]?.type === 'category') continue
     const isNumbers = values.every((value) => typeof value === 'number' || isMissing(value))
-    const placeOf = (value: unknown): number => (isNumbers ? Number(value) : Date.parse(String(value)))
-    const places = [...new Set(values.filter((value) => !isMissing(value)).map(placeOf))].sort(
+    const positionOf = (value: unknown): number => (isNumbers ? Number(value) : Date.parse(String(value)))
+    const positions = [...new Set(values.filter((value) => !isMissing(value)).map(positionOf))].sort(
       (a, b) => a - b,
     )
-    const steps = places.slice(1).map((place, k) => place - places[k])
+    const steps = positions.slice(1).map((place, k) => place - positions[k])
     const step = Math.min(...steps)
-    const isEven = steps.every((one) => Math.abs(one / step - Math.round(one / step)) < 1e-6)
-    const count = Math.round((places[places.length - 1] - places[0]) / step)
-    if (places.length < 3 || !(step > 0) || !isEven || count > MAX_STEPS_FILLED) continue
-    const known = new Set(places.map((place) => Math.round((place - places[0]) / step)))
+    const isEven = steps.every((distance) => Math.abs(distance / step - Math.round(distance / step)) < 1e-6)
+    const count = Math.round((positions[positions.length - 1] - positions[0]) / step)
+    if (positions.length < 3 || !(step > 0) || !isEven || count > MAX_STEPS_FILLED) continue
+    const existing = new Set(positions.map((place) => Math.round((place - positions[0]) / step)))
     const other = letter === 'x' ? 'y' : 'x'
-    const missing = Array.from({ length: count }, (_, k) => k).filter((k) => !known.has(k))
+    const missing = Array.from({ length: count }, (_, k) => k).filter((k) => !existing.has(k))
     if (missing.length === 0) continue
-    const added = missing.map((k) => places[0] + k * step)
+    const added = missing.map((k) => positions[0] + k * step)
     trace[letter] = [
       ...values,
       ...added.map((place) =>
@@ -230,10 +233,10 @@ function fillSteps({ layout }: Draft, trace: Attributes): void {
   }
 }
 
-/** Labels beside the rows of cells. */
+/** Places the labels beside the rows of cells. */
 function arrangeRows({ layout, view }: Draft, { y }: Attributes): void {
   const isLabels = layout.yaxis?.type === 'category'
-  // Rows are read from the top.
+  // Place the first row at the top.
   layout.yaxis = {
     ...{ showgrid: false, ticklabelposition: 'outside', ...(isLabels && { autorange: 'reversed' }) },
     ...layout.yaxis,
@@ -244,14 +247,15 @@ function arrangeRows({ layout, view }: Draft, { y }: Attributes): void {
   layout.yaxis.labelalias ??= Object.fromEntries(labels.map((label, k) => [label, texts[k]]))
 }
 
+/** Color scale of a trace, and the values that it colors. */
 interface ColorScale {
-  /** The part of a trace that has the scale; undefined for the trace itself. */
+  /** Member of the trace that has the scale; undefined for the trace itself. */
   path: 'marker' | 'line' | undefined
   holder: Attributes
   values: unknown
 }
 
-/** What has a scale of colors in a trace; undefined if nothing has. */
+/** Returns the color scale of a trace; undefined if there is none. */
 function scaleIn(trace: Attributes): ColorScale | undefined {
   if (CELLS.has(trace.type))
     return { path: undefined, holder: trace, values: trace.type === 'mesh3d' ? trace.intensity : trace.z }
@@ -260,15 +264,15 @@ function scaleIn(trace: Attributes): ColorScale | undefined {
   return undefined
 }
 
-/** The least and the greatest number of a list, or of a list of lists; undefined without numbers. */
+/** Returns the smallest and largest number in a list or nested lists; undefined without numbers. */
 function rangeOf(values: unknown): [number, number] | undefined {
-  let least = Number.POSITIVE_INFINITY
-  let most = Number.NEGATIVE_INFINITY
+  let low = Number.POSITIVE_INFINITY
+  let high = Number.NEGATIVE_INFINITY
   for (const row of listOf(values))
     for (const value of typeof row === 'object' && row !== null ? listOf(row) : [row]) {
       if (typeof value !== 'number') continue
-      if (value < least) least = value
-      if (value > most) most = value
+      if (value < low) low = value
+      if (value > high) high = value
     }
-  return least > most ? undefined : [least, most]
+  return low > high ? undefined : [low, high]
 }

@@ -1,3 +1,4 @@
+// Legends, names at the ends of lines, points and hover mode.
 import { isMissing, listOf } from '../../charts/figure/lists.ts'
 import { colorsOf } from './colors.ts'
 import {
@@ -11,39 +12,39 @@ import {
 } from './draft.ts'
 import { annotate } from './headings.ts'
 
-/** Lines that have their names at their ends, if these have room. More have a legend. */
+/** Maximum number of lines with names at their ends; more lines use a legend. */
 const MAX_NAMED = 12
-/** Height of a name, and the part of the height that all names can have. */
+/** Height of a name in pixels, and the maximum share of the height for all names. */
 const NAME_PIXELS = 17
 const NAMES_HEIGHT = 0.6
-/** Part of the width that the names can have. */
+/** Maximum share of the width for the names. */
 const NAMES_SHARE = 0.28
-/** Lines whose names are rather cut than in a legend. */
+/** Up to this number of lines, long names are shortened; above it, a legend is used. */
 const FEW_NAMED = 4
-/** Room between a line and its name, in pixels. */
+/** Space between a line and its name, in pixels. */
 const GAP_PIXELS = 6
-/** Points of a scatter that begin to cover each other, and that do so everywhere. */
+/** Numbers of points above which they are drawn transparent, and smaller. */
 const MANY_POINTS = 300
 const DENSE_POINTS = 3000
 
-/** The annotation that names a line at its end. */
+/** Name of the annotation with the name of a line at its end. */
 export const END = 'gridline-end'
 
-/** Types whose traces have entries in a legend. */
+/** Trace types with legend entries. */
 const IN_LEGENDS = /^(?:scatter|bar|box|violin|histogram$|funnel$|waterfall$)/
 
-/** Several series have a legend, unless the figure says otherwise. */
+/** Shows a legend for several series, unless the figure decides. */
 export function decideLegend({ data, layout }: Draft): void {
-  const shown = data.filter(
+  const entries = data.filter(
     ({ type = 'scatter', showlegend, visible }) =>
       IN_LEGENDS.test(type) && showlegend !== false && visible !== false,
   )
-  if (shown.length > 1) layout.showlegend ??= true
-  // plotly.js counts those that are in no legend, too.
-  else if (data.length > 1 && shown.length === 1) layout.showlegend ??= false
+  if (entries.length > 1) layout.showlegend ??= true
+  // plotly.js also counts traces without a legend entry.
+  else if (data.length > 1 && entries.length === 1) layout.showlegend ??= false
 }
 
-/** Puts the names of a few lines at their ends, in place of a legend. */
+/** Writes the names of a few lines at their ends, instead of a legend. */
 export function nameLines(draft: Draft): void {
   const { layout } = draft
   const lines = namedIn(draft)
@@ -53,18 +54,18 @@ export function nameLines(draft: Draft): void {
   nameEnds(draft, lines, ends, earlyEnds(lines, layout))
 }
 
-/** The series that can be named at their ends; none if there is no room for their names. */
+/** Returns the series that can be named at their ends; none if their names do not fit. */
 export function namedIn(draft: Draft): Attributes[] {
   const { data, layout, view } = draft
   if (layout.showlegend !== true || layout.legend !== undefined || isNarrow(view) || !hasOnePlot(draft))
     return []
   const lines = data.filter(({ visible, showlegend }) => visible !== false && showlegend !== false)
-  const most = Math.min(MAX_NAMED, Math.floor((view.height * NAMES_HEIGHT) / NAME_PIXELS))
-  const least = layout.meta.highlight === undefined ? 2 : 1
-  return lines.length < least || lines.length > most ? [] : lines
+  const maxLines = Math.min(MAX_NAMED, Math.floor((view.height * NAMES_HEIGHT) / NAME_PIXELS))
+  const minLines = layout.meta.highlight === undefined ? 2 : 1
+  return lines.length < minLines || lines.length > maxLines ? [] : lines
 }
 
-/** Writes the names of series at their ends: `ends` are values of y, `early` where those are that end before the others. */
+/** Writes names at the ends of series. `ends`: y values. `early`: x of series that end before others. */
 export function nameEnds(
   draft: Draft,
   lines: readonly Attributes[],
@@ -74,9 +75,9 @@ export function nameEnds(
   const { data, layout, view } = draft
   if (lines.length === 0 || ends.some((end) => end === undefined) || layout.yaxis?.range !== undefined) return
   const isLog = layout.yaxis?.type === 'log'
-  const given = lines.map(({ name }) => String(name ?? ''))
-  const names = shortenedApart(given, view.width * NAMES_SHARE)
-  const isWhole = names.every((name, k) => name === given[k])
+  const fullNames = lines.map(({ name }) => String(name ?? ''))
+  const names = shortenedApart(fullNames, view.width * NAMES_SHARE)
+  const isWhole = names.every((name, k) => name === fullNames[k])
   if (!isWhole && lines.length > FEW_NAMED) return
   layout.showlegend = false
   draft.right = Math.max(draft.right, Math.max(...names.map((name) => widthOf(name))) + GAP_PIXELS + 12)
@@ -98,6 +99,7 @@ export function nameEnds(
   }
 }
 
+/** Returns whether a trace is a line on the main axes. */
 function isLine({ type = 'scatter', mode, stackgroup, fill, xaxis, yaxis }: Attributes): boolean {
   const isScatter = type === 'scatter' || type === 'scattergl'
   return (
@@ -110,35 +112,35 @@ function isLine({ type = 'scatter', mode, stackgroup, fill, xaxis, yaxis }: Attr
   )
 }
 
-/** Part of the extent of a chart beyond which a line ends with it. */
+/** Share of the x range beyond which a line counts as ending with the chart. */
 const END_SHARE = 0.97
 
-/** Where lines end that end before others do; undefined for those that end with the chart. */
+/** Returns the last x of lines that end before the others; undefined for the others. */
 function earlyEnds(lines: readonly Attributes[], layout: Attributes): unknown[] {
   const { type } = layout.xaxis ?? {}
   const labels = type === 'category' ? [...new Set(lines.flatMap(({ x }) => [...listOf(x)]))] : []
   const order: unknown[] = Array.isArray(layout.xaxis?.categoryarray) ? layout.xaxis.categoryarray : labels
-  const at = new Map(order.map((label, k) => [label, k]))
-  const placeOf = (x: unknown): number =>
-    type === 'category' ? (at.get(x) ?? -1) : typeof x === 'number' ? x : Date.parse(String(x))
+  const indexByLabel = new Map(order.map((label, k) => [label, k]))
+  const positionOf = (x: unknown): number =>
+    type === 'category' ? (indexByLabel.get(x) ?? -1) : typeof x === 'number' ? x : Date.parse(String(x))
   const ends = lines.map(({ x, y }) => {
     const rows = [...listOf(x)].filter((_, k) => !isMissing(listOf(y)[k]))
     return rows.reduce(
-      (last, one) => (last === undefined || placeOf(one) > placeOf(last) ? one : last),
+      (last, row) => (last === undefined || positionOf(row) > positionOf(last) ? row : last),
       undefined,
     )
   })
-  const places = lines.flatMap(({ x }) => [...listOf(x)].map(placeOf)).filter(Number.isFinite)
-  const least = places.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
-  const most = places.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
+  const positions = lines.flatMap(({ x }) => [...listOf(x)].map(positionOf)).filter(Number.isFinite)
+  const low = positions.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
+  const high = positions.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
   return ends.map((end) => {
-    const share = (placeOf(end) - least) / (most - least || 1)
+    const share = (positionOf(end) - low) / (high - low || 1)
     if (!(share < END_SHARE)) return undefined
-    return type === 'log' ? Math.log10(Number(end)) : type === 'category' ? placeOf(end) : end
+    return type === 'log' ? Math.log10(Number(end)) : type === 'category' ? positionOf(end) : end
   })
 }
 
-/** The last value of a line that is drawn. */
+/** Returns the last value of a line that can be drawn. */
 function endOf({ y }: Attributes, isLog: boolean): number | undefined {
   const values = listOf(y)
   for (let k = values.length - 1; k >= 0; k--) {
@@ -148,19 +150,19 @@ function endOf({ y }: Attributes, isLog: boolean): number | undefined {
   return undefined
 }
 
-/** Diameter of a point that no line reaches, in pixels. */
+/** Diameter of an isolated point, in pixels. */
 const LONE_PIXELS = 7
 
-/** Points of lines and areas that have no neighbor, which a line cannot show, are drawn as points. */
+/** Draws isolated points of lines and areas as markers, because a line cannot show them. */
 export function markLonePoints({ data }: Draft): void {
   for (const [k, trace] of data.entries()) {
     const { type = 'scatter', mode, x, y, connectgaps } = trace
     if (!/^scatter(?:gl)?$/.test(type) || !/^lines(?:\+text)?$/.test(mode) || connectgaps === true) continue
-    const [along, values] = [listOf(x), listOf(y)]
-    const isThere = (at: number): boolean =>
-      at >= 0 && at < values.length && !isMissing(values[at]) && (along.length === 0 || !isMissing(along[at]))
+    const [xs, values] = [listOf(x), listOf(y)]
+    const hasPoint = (at: number): boolean =>
+      at >= 0 && at < values.length && !isMissing(values[at]) && (xs.length === 0 || !isMissing(xs[at]))
     const sizes = Array.from(values, (_, at) =>
-      isThere(at) && !isThere(at - 1) && !isThere(at + 1) ? LONE_PIXELS : 0,
+      hasPoint(at) && !hasPoint(at - 1) && !hasPoint(at + 1) ? LONE_PIXELS : 0,
     )
     if (!sizes.some((size) => size > 0)) continue
     const color = trace.line?.color
@@ -172,7 +174,7 @@ export function markLonePoints({ data }: Draft): void {
   }
 }
 
-/** Points are transparent where they cover each other, and smaller where they are many. */
+/** Makes many points transparent, and smaller. */
 export function fadePoints({ data }: Draft): void {
   const points = data.filter(
     ({ type, mode }) => (type ?? 'scatter').startsWith('scatter') && mode === 'markers',
@@ -195,7 +197,7 @@ export function fadePoints({ data }: Draft): void {
   }
 }
 
-/** What the pointer shows: all values at one x of lines, one bar, one point. */
+/** Sets the hover mode: all values at one x for lines, otherwise the closest point. */
 export function hoverOf({ data, layout }: Draft): void {
   if (layout.hovermode !== undefined || data.length === 0) return
   if (

@@ -1,8 +1,9 @@
+// Theme of lollipops and timelines.
 import { listOf } from '../../charts/figure/lists.ts'
 import { colorsOf } from './colors.ts'
 import type { Draft } from './draft.ts'
 
-/** A bar of a timeline that begins and ends on one day is a line. */
+/** Outlines timeline bars, so that a bar of one day is visible as a line. */
 export function outlineTimes(draft: Draft): void {
   const { data, layout } = draft
   if (layout.meta.chart !== 'timeline') return
@@ -13,7 +14,7 @@ export function outlineTimes(draft: Draft): void {
   }
 }
 
-/** The stems of lollipops end at zero: 100 % of a negative value below it would be as far again from zero. */
+/** Lets lollipop stems end at zero: 100 % of a negative value would lead away from zero. */
 export function arrangeStems({ data, layout }: Draft): void {
   if (layout.meta.chart !== 'lollipop') return
   for (const [k, trace] of data.entries()) {
@@ -25,7 +26,7 @@ export function arrangeStems({ data, layout }: Draft): void {
   }
 }
 
-/** Where the value of a point stands, so that it is not on its stem. */
+/** Returns the text position away from the stem. */
 function besideStem(value: unknown): string {
   return Number(value) < 0 ? 'bottom center' : 'top center'
 }

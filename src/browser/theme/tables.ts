@@ -1,27 +1,25 @@
+// Column widths of tables.
 import { listOf } from '../../charts/figure/lists.ts'
 import { type Attributes, type Draft, edgeOf, shortened, widthOf } from './draft.ts'
 import { localeIn } from './numbers.ts'
 
-/** Room beside a text in its cell, in pixels. */
+/** Space beside a text in its cell, in pixels. */
 const PAD_PIXELS = 18
-/** Width of a column, at least and at most, in pixels. A longer text has several lines. */
+/** Minimum and maximum width of a column, in pixels. Longer texts wrap. */
 const MIN_COLUMN_PIXELS = 44
 const MAX_COLUMN_PIXELS = 320
-/** Width of a column of numbers, at least, where they are written shorter, in pixels. */
+/** Minimum width of a column of shortened numbers, in pixels. */
 const MIN_NUMBER_PIXELS = 62
-/** Part of the width of a table that a long word can have. */
+/** Maximum share of the table width for a long word. */
 const MAX_WORD_SHARE = 0.3
-/** Cells of a column whose texts decide its width. */
+/** Number of cells per column that are measured. */
 const MEASURED_CELLS = 300
-/** Characters of a number that has room in any column. */
+/** Maximum number of characters that fit any column. */
 const FEW_CHARACTERS = 5
-/** Width of a character, at most, in pixels: shorter texts need not be measured. */
+/** Maximum width of a character, in pixels: shorter texts need no measurement. */
 const CHARACTER_PIXELS = 13
 
-/**
- * A table whose columns are as wide as their texts need, with texts that fit: plotly.js cuts a number on its left, so that
- * it reads as another one.
- */
+/** Fits column widths and texts of a table: plotly.js would cut the first digits of numbers. */
 export function fitTable({ layout, view }: Draft, trace: Attributes): Attributes {
   const columns: unknown[][] = [...listOf(trace.cells?.values)].map((column) => [...listOf(column)])
   if (columns.length === 0 || trace.columnwidth !== undefined) return trace
@@ -32,13 +30,13 @@ export function fitTable({ layout, view }: Draft, trace: Attributes): Attributes
     const widest = Math.max(widthOf(names[k] ?? '', undefined, 600), ...texts)
     return Math.min(MAX_COLUMN_PIXELS, Math.max(MIN_COLUMN_PIXELS, widest + PAD_PIXELS))
   })
-  const room = view.width - 2 * edgeOf(view)
+  const available = view.width - 2 * edgeOf(view)
   const sum = (widths: readonly number[]): number => widths.reduce((all, width) => all + width, 0)
-  // Texts have several lines before numbers are written shorter.
+  // Wrap texts before shortening numbers.
   const numbers = sum(needed.filter((_, k) => isNumber(k)))
   const texts = sum(needed) - numbers
-  const left = Math.max(room - numbers, MIN_COLUMN_PIXELS * needed.filter((_, k) => !isNumber(k)).length)
-  // No narrower than the longest of its words, as far as there is room: a date, a name.
+  const left = Math.max(available - numbers, MIN_COLUMN_PIXELS * needed.filter((_, k) => !isNumber(k)).length)
+  // A column is at least as wide as its longest word, if possible.
   const words = columns.map((cells) =>
     Math.max(
       0,
@@ -49,46 +47,49 @@ export function fitTable({ layout, view }: Draft, trace: Attributes): Attributes
       ),
     ),
   )
-  const wanted = needed.map((width, k) =>
+  const preferred = needed.map((width, k) =>
     isNumber(k) || texts <= left
       ? width
-      : Math.max((width * left) / texts, Math.min(words[k] + PAD_PIXELS, room * MAX_WORD_SHARE)),
+      : Math.max((width * left) / texts, Math.min(words[k] + PAD_PIXELS, available * MAX_WORD_SHARE)),
   )
-  // Numbers can be written shorter, down to a few digits; dates cannot.
-  const others = sum(wanted.filter((_, k) => !isNumber(k)))
-  const shrunk = wanted.map((width, k) =>
+  // Numbers can be shortened to a few digits, dates cannot.
+  const textWidth = sum(preferred.filter((_, k) => !isNumber(k)))
+  const shrunk = preferred.map((width, k) =>
     isNumber(k)
-      ? Math.max(Math.min(width, MIN_NUMBER_PIXELS), Math.min(width, (width * (room - others)) / numbers))
+      ? Math.max(
+          Math.min(width, MIN_NUMBER_PIXELS),
+          Math.min(width, (width * (available - textWidth)) / numbers),
+        )
       : width,
   )
-  const scale = room / sum(shrunk)
+  const scale = available / sum(shrunk)
   const widths = shrunk.map((width) => Math.floor(width * Math.min(1, scale)))
-  const fitted = (cell: unknown, k: number): unknown => {
+  const fitCell = (cell: unknown, k: number): unknown => {
     const text = String(cell ?? '')
-    const most = widths[k] - PAD_PIXELS
-    if (text.length * CHARACTER_PIXELS <= most || widthOf(text) <= most) return cell
-    return isNumber(k) ? shortNumber(text, most, localeIn(layout.meta)) : shortWords(text, most)
+    const maxWidth = widths[k] - PAD_PIXELS
+    if (text.length * CHARACTER_PIXELS <= maxWidth || widthOf(text) <= maxWidth) return cell
+    return isNumber(k) ? shortNumber(text, maxWidth, localeIn(layout.meta)) : shortWords(text, maxWidth)
   }
-  const values = columns.map((cells, k) => cells.map((cell) => fitted(cell, k)))
+  const values = columns.map((cells, k) => cells.map((cell) => fitCell(cell, k)))
   const header = { ...trace.header, values: names.map((name, k) => shortWords(name, widths[k] - PAD_PIXELS)) }
   return { ...trace, columnwidth: widths, header, cells: { ...trace.cells, values } }
 }
 
-/** A number with as many digits as fit: `1.2346B`. */
-function shortNumber(text: string, most: number, locale: string): string {
+/** Formats a number with as many digits as fit: `1.2346B`. */
+function shortNumber(text: string, maxWidth: number, locale: string): string {
   const number = Number(text)
-  if (Number.isNaN(number)) return shortened(text, most)
+  if (Number.isNaN(number)) return shortened(text, maxWidth)
   for (let digits = 6; digits > 1; digits--) {
     const short = number.toLocaleString(locale, { notation: 'compact', maximumSignificantDigits: digits })
-    if (widthOf(short) <= most) return short
+    if (widthOf(short) <= maxWidth) return short
   }
-  return text.length <= FEW_CHARACTERS ? text : shortened(number.toPrecision(2), most)
+  return text.length <= FEW_CHARACTERS ? text : shortened(number.toPrecision(2), maxWidth)
 }
 
-/** A text whose words fit a width: plotly.js breaks lines between words only. */
-function shortWords(text: string, most: number): string {
+/** Shortens the words of a text to a width: plotly.js breaks lines only between words. */
+function shortWords(text: string, maxWidth: number): string {
   return text
     .split(' ')
-    .map((word) => shortened(word, most))
+    .map((word) => shortened(word, maxWidth))
     .join(' ')
 }

@@ -1,19 +1,21 @@
+// plotly template of the default theme.
 import { COLORS, DARK_COLORS } from '../../charts/figure/colors.ts'
 import { DIVERGING, GROUNDS, type Scheme, SEQUENTIAL, scaleOf } from './colors.ts'
 import { type Attributes, FONT, TEXT_PIXELS } from './draft.ts'
 
-/** Types with a scale of colors of their own. */
+/** Trace types with a color scale. */
 const SCALED = ['heatmap', 'contour', 'histogram2d', 'choropleth', 'surface', 'mesh3d']
 
+/** Inputs of the template. */
 interface Look {
   /** Width of lines, in pixels. */
   lineWidth: number
   isNarrow: boolean
-  /** A template that goes over ours. */
+  /** Template of the figure, which overrides ours. */
   over: unknown
 }
 
-/** The template of the theme. */
+/** Returns the template of the theme. */
 export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look): Attributes {
   const { ground, text, soft, line } = GROUNDS[scheme]
   const colors = scheme === 'dark' ? DARK_COLORS : COLORS
@@ -32,7 +34,7 @@ export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look):
     title: { font: { color: soft } },
   }
   const sequential = scaleOf(SEQUENTIAL)
-  const own: Attributes = {
+  const defaults: Attributes = {
     layout: {
       paper_bgcolor: ground,
       plot_bgcolor: ground,
@@ -56,7 +58,7 @@ export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look):
         linecolor: soft,
         ticks: 'outside',
         gridcolor: line,
-        // The last label is half outside of the plot: it has a margin.
+        // The last label extends into the margin.
         ticklabeloverflow: 'allow',
         ...(isNarrow && { nticks: 5, tickangle: 0 }),
       },
@@ -65,7 +67,7 @@ export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look):
         gridcolor: line,
         ticks: '',
         ticklabelstandoff: 6,
-        // On a phone, numbers stand on their lines, so that the plot has the width.
+        // On narrow screens, numbers are on their grid lines to save width.
         ...(isNarrow && { ticklabelposition: 'inside top', ticklabelstandoff: 0, nticks: 6 }),
       },
       annotationdefaults: { font: { color: soft } },
@@ -77,7 +79,7 @@ export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look):
       scene: { xaxis: scene, yaxis: scene, zaxis: scene, camera: { eye: { x: 1.5, y: 1.5, z: 0.9 } } },
     },
     data: {
-      // More series than colors: the next ones are dashed, hatched, hollow, or have another symbol.
+      // With more series than colors, the next series are dashed, hatched, hollow or have other symbols.
       scatter: [
         ...again(
           { line: { width: lineWidth } },
@@ -95,22 +97,22 @@ export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look):
       pie: [{ marker: { line: { color: ground, width: 1 } } }],
     },
   }
-  return isObject(over) ? mergedTemplate(own, over) : own
+  return isObject(over) ? mergedTemplate(defaults, over) : defaults
 }
 
 const CLEAR = 'rgba(0,0,0,0)'
 
-/** Looks of as many series as there are colors, and of the next ones. */
+/** Returns one style for as many series as there are colors, and another for the next ones. */
 function again(first: Attributes, next: Attributes): Attributes[] {
   return [...COLORS.map(() => first), ...COLORS.map(() => next)]
 }
 
-/** Attributes over others. Lists take the place of lists. */
+/** Merges attributes deeply; `over` takes precedence, and replaces lists. */
 export function mergedTemplate(under: Attributes, over: Attributes): Attributes {
-  const all: Attributes = { ...under }
+  const merged: Attributes = { ...under }
   for (const [key, value] of Object.entries(over))
-    all[key] = isObject(value) && isObject(under[key]) ? mergedTemplate(under[key], value) : value
-  return all
+    merged[key] = isObject(value) && isObject(under[key]) ? mergedTemplate(under[key], value) : value
+  return merged
 }
 
 function isObject(value: unknown): value is Attributes {

@@ -1,31 +1,31 @@
-// Collects the footer line that lists omitted data: see docs/guide.md#themes.
+// Lists omitted data in the footer, and removes rows that cannot be drawn: see docs/guide.md#themes.
 import { listOf } from '../../charts/figure/lists.ts'
 import { negativeParts, placed, unseenIn } from '../../charts/unseen.ts'
 import { escapedMarkup } from '../../contract/markup.ts'
 import type { Attributes, Draft } from './draft.ts'
 
-/** Notes what is in the data and not in the chart, and an axis that cuts what begins at zero. */
+/** Adds omitted data, and remarks about cut axes, to the footer. */
 export function noteUnseen({ data, layout, unseen, remarks }: Draft): void {
-  const found = unseenIn({ data, layout })
-  unseen.push(...found.unseen.map(escapedMarkup))
-  remarks.push(...found.remarks)
+  const result = unseenIn({ data, layout })
+  unseen.push(...result.unseen.map(escapedMarkup))
+  remarks.push(...result.remarks)
 }
 
-/** Leaves out rows without a place, which would break lines and make axes longer. */
+/** Removes rows without a position, which would break lines and extend axes. */
 export function dropPlaceless({ data, layout }: Draft): void {
   for (const [k, trace] of data.entries())
     data[k] = aboveZero(withoutNegative(placed(trace, layout), layout), layout)
 }
 
-/** Shares without values below zero: they are no part of a whole. */
+/** Returns a trace without negative shares, which are not parts of a whole. */
 function withoutNegative(trace: Attributes, layout: Attributes): Attributes {
-  const lost = trace.type === 'pie' ? [] : negativeParts(trace, layout)
-  return lost.length === 0
+  const negative = trace.type === 'pie' ? [] : negativeParts(trace, layout)
+  return negative.length === 0
     ? trace
-    : { ...trace, y: [...listOf(trace.y)].map((y, k) => (lost.includes(k) ? null : y)) }
+    : { ...trace, y: [...listOf(trace.y)].map((y, k) => (negative.includes(k) ? null : y)) }
 }
 
-/** A trace without values that a logarithmic axis has no place for: plotly.js draws lines to the end of the axis. */
+/** Returns a trace without values that a logarithmic axis cannot show: lines would run to its end. */
 function aboveZero(trace: Attributes, layout: Attributes): Attributes {
   const changed: Attributes = {}
   for (const letter of ['x', 'y'] as const) {

@@ -1,3 +1,4 @@
+// Changes columns and type of an existing chart, and keeps its design: see docs/guide.md#create-plots.
 import { BAND, MARK } from '../compile/marks.ts'
 import {
   type Attributes,
@@ -13,12 +14,7 @@ import { withColorOf } from '../figure/series-color.ts'
 import type { ChartOptions } from '../spec/options.ts'
 import { withoutComputed } from '../spec/words.ts'
 
-/**
- * Changes a chart that exists: see docs/guide.md#create-plots. What its options make takes the place of what they made before;
- * what was changed by hand since then stays: colors, names, titles, traces.
- */
-
-/** Attributes of the layout, and of traces, that an option says: they are as it says, whatever is there. */
+/** Paths that an option sets: they override changes by hand. */
 const SAID: Partial<Record<keyof ChartOptions, readonly string[]>> = {
   title: ['layout.title.text'],
   subtitle: ['layout.title.subtitle'],
@@ -33,119 +29,127 @@ const SAID: Partial<Record<keyof ChartOptions, readonly string[]>> = {
   unit: ['layout.yaxis.tickprefix', 'layout.yaxis.ticksuffix'],
 }
 
-/** Attributes that no hand changes. */
+/** Paths that are never changed by hand. */
 const OURS = ['layout.meta.spec', 'layout.meta.chart', 'layout.meta.title', 'layout.meta.horizontal']
 
-/** Names and titles: where one was written by hand, columns do not change it. */
+/** Paths of names and titles: columns do not replace those that were written by hand. */
 const WORDS = /(?:\.title\.text|^data\.name)$/
 
 /**
- * The figure `current` with what options make now (`made`) in the place of what they made before (`base`). `given`: the options
- * that are named. `names`: those of columns, which are no names that somebody wrote.
+ * Merges three figures: applies the difference between `base` (from the previous options) and `generated`
+ * (from the new options) to `current`, and keeps changes by hand. `input`: the options that the user named.
+ * `names`: column names, to recognize generated names and titles.
  */
 export function merged(
   current: Figure,
   base: Figure,
-  made: Figure,
+  generated: Figure,
   fid: string,
-  given: ChartOptions,
+  input: ChartOptions,
   names: ReadonlySet<string>,
 ): Figure {
-  const said = Object.entries(SAID).flatMap(([option, paths]) =>
-    given[option as keyof ChartOptions] === undefined ? [] : paths,
+  const requestedPaths = Object.entries(SAID).flatMap(([option, paths]) =>
+    input[option as keyof ChartOptions] === undefined ? [] : paths,
   )
-  const merge = new Merge([...OURS, ...said], names)
+  const merge = new Merge([...OURS, ...requestedPaths], names)
   return {
     ...current,
-    data: merge.traces(current, base.data, made.data, fid),
-    layout: merge.members('layout', withTitle(current.layout), base.layout, made.layout),
+    data: merge.traces(current, base.data, generated.data, fid),
+    layout: merge.members('layout', withTitle(current.layout), base.layout, generated.layout),
   }
 }
 
+/** Merges the members of three figures, path by path. */
 class Merge {
   constructor(
     private readonly said: readonly string[],
     private readonly names: ReadonlySet<string>,
   ) {}
 
-  private value(path: string, current: unknown, base: unknown, made: unknown): unknown {
-    if (this.said.includes(path) || isSame(current, base)) return made
-    if (path === 'layout.shapes') return ownLast(current, base, made, [MARK, BAND])
-    if (path === 'layout.annotations') return ownLast(current, base, made, [NOTE, SOURCE])
-    if (path === 'data.transforms') return this.transforms(current, base, made)
-    if (isObject(current) && (isObject(made) || isObject(base))) {
-      const next = this.members(path, current, objectOf(base), objectOf(made))
+  private value(path: string, current: unknown, base: unknown, generated: unknown): unknown {
+    if (this.said.includes(path) || isSame(current, base)) return generated
+    if (path === 'layout.shapes') return ownLast(current, base, generated, [MARK, BAND])
+    if (path === 'layout.annotations') return ownLast(current, base, generated, [NOTE, SOURCE])
+    if (path === 'data.transforms') return this.transforms(current, base, generated)
+    if (isObject(current) && (isObject(generated) || isObject(base))) {
+      const next = this.members(path, current, objectOf(base), objectOf(generated))
       return Object.keys(next).length > 0 ? next : undefined
     }
-    if (isSame(base, made)) return current
+    if (isSame(base, generated)) return current
     const isWritten = WORDS.test(path) && current !== undefined && !this.isDefault(current, base)
-    return isWritten ? current : made
+    return isWritten ? current : generated
   }
 
-  members(path: string, current: Attributes, base: Attributes, made: Attributes): Attributes {
+  members(path: string, current: Attributes, base: Attributes, generated: Attributes): Attributes {
     const next: Attributes = {}
-    const of = (members: Attributes, key: string): unknown =>
+    const memberOf = (members: Attributes, key: string): unknown =>
       Object.hasOwn(members, key) ? members[key] : undefined
-    for (const key of new Set([...Object.keys(current), ...Object.keys(made)]))
+    for (const key of new Set([...Object.keys(current), ...Object.keys(generated)]))
       if (key !== '__proto__')
-        next[key] = this.value(`${path}.${key}`, of(current, key), of(base, key), of(made, key))
-    // A column is drawn in place of values that were in the figure.
+        next[key] = this.value(
+          `${path}.${key}`,
+          memberOf(current, key),
+          memberOf(base, key),
+          memberOf(generated, key),
+        )
+    // A column reference replaces values in the figure.
     for (const key of Object.keys(next))
-      if (typeof next[`${key}src`] === 'string' && made[key] === undefined) delete next[key]
+      if (typeof next[`${key}src`] === 'string' && generated[key] === undefined) delete next[key]
     return defined(next)
   }
 
-  /** Whether a text looks like one that options wrote, also in earlier releases: the name of a column, or what is computed of it. */
+  /** Returns whether a text was probably generated: a column name or an aggregate of it. */
   private isDefault(text: unknown, base: unknown): boolean {
-    // Options write parentheses for time zones only: others were written by hand.
+    // Options generate parentheses only for time zones.
     if (typeof base === 'string' && /\(/.test(String(text)) && !/\(/.test(base)) return false
     return text === 'count' || this.names.has(String(text)) || this.names.has(withoutComputed(String(text)))
   }
 
-  /** The traces in the order of the options, in the places of those that were there. Those that were added by hand stay. */
+  /** Merges traces by the data that they show. Traces that were added by hand stay. */
   traces(
     current: Figure,
     base: readonly Attributes[],
-    made: readonly Attributes[],
+    generated: readonly Attributes[],
     fid: string,
   ): Attributes[] {
-    const ours = tracesOf(current, fid)
-    const present = matched(base, ours, ours.length === base.length)
-    const before = matched(made, base, true)
-    const next = made.flatMap((trace, k) => {
-      const old = before[k]
-      const own = old && present[base.indexOf(old)]
-      if (own) return [this.trace(own, old, trace)]
-      // A series that was removed by hand stays so.
-      return old && valuesOf(old) === valuesOf(trace) && ours.length > 0 ? [] : [trace]
+    const gridTraces = tracesOf(current, fid)
+    const currentTraces = matched(base, gridTraces, gridTraces.length === base.length)
+    const baseTraces = matched(generated, base, true)
+    const next = generated.flatMap((trace, k) => {
+      const baseTrace = baseTraces[k]
+      const currentTrace = baseTrace && currentTraces[base.indexOf(baseTrace)]
+      if (currentTrace) return [this.trace(currentTrace, baseTrace, trace)]
+      // Do not restore a series that was removed by hand.
+      return baseTrace && valuesOf(baseTrace) === valuesOf(trace) && gridTraces.length > 0 ? [] : [trace]
     })
     return current.data
-      .flatMap((trace) => (present.includes(trace) ? next.splice(0, 1) : [trace]))
+      .flatMap((trace) => (currentTraces.includes(trace) ? next.splice(0, 1) : [trace]))
       .concat(next)
   }
 
-  private trace(current: Attributes, base: Attributes, made: Attributes): Attributes {
-    const next = this.members('data', current, base, made)
+  private trace(current: Attributes, base: Attributes, generated: Attributes): Attributes {
+    const next = this.members('data', current, base, generated)
     return typeOf(current) === typeOf(next) ? next : withColorOf(next, current)
   }
 
-  /** The transforms that options make, with what was changed in them, and then those that were added by hand. */
-  private transforms(current: unknown, base: unknown, made: unknown): Attributes[] | undefined {
-    const [now, old, fresh] = [current, base, made].map(byKey)
-    const next = [...fresh].map(([key, one]) => {
-      const own = now.get(key)
-      if (!own) return one
-      // Colors are those of the series of one column.
-      const { styles, ...rest } = own
-      const kept = own.groupssrc === one.groupssrc ? own : rest
-      return this.members('transform', kept, old.get(key) ?? {}, one)
+  /** Merges transforms. Those that were added by hand come last. */
+  private transforms(current: unknown, base: unknown, generated: unknown): Attributes[] | undefined {
+    const [currentByKey, baseByKey, generatedByKey] = [current, base, generated].map(byKey)
+    const next = [...generatedByKey].map(([key, transform]) => {
+      const existing = currentByKey.get(key)
+      if (!existing) return transform
+      // The colors belong to the series of the old column.
+      const { styles, ...rest } = existing
+      const usable = existing.groupssrc === transform.groupssrc ? existing : rest
+      return this.members('transform', usable, baseByKey.get(key) ?? {}, transform)
     })
-    for (const [key, one] of now) if (!old.has(key) && !fresh.has(key)) next.push(one)
+    for (const [key, transform] of currentByKey)
+      if (!baseByKey.has(key) && !generatedByKey.has(key)) next.push(transform)
     return next.length > 0 ? next : undefined
   }
 }
 
-/** A layout whose title is an object: a title was a text in earlier versions of plotly.js. */
+/** Returns a layout whose title is an object: older versions of plotly.js had a string. */
 function withTitle(layout: Attributes): Attributes {
   return typeof layout.title === 'string' ? { ...layout, title: { text: layout.title } } : layout
 }
@@ -154,50 +158,57 @@ function objectOf(value: unknown): Attributes {
   return isObject(value) ? value : {}
 }
 
-/** A list with the members of these names that options make in the place of those before. */
-function ownLast(current: unknown, base: unknown, made: unknown, names: readonly string[]): unknown {
-  const isOurs = (one: unknown): boolean => isObject(one) && names.includes(one.name)
-  const [all, old, fresh] = [current, base, made].map((list) => (Array.isArray(list) ? list : []))
-  if (isSame(old.filter(isOurs), fresh.filter(isOurs))) return current
-  const next = [...all.filter((one) => !isOurs(one)), ...fresh.filter(isOurs)]
+/** Replaces the list items with these names by the generated ones, at the end of the list. */
+function ownLast(current: unknown, base: unknown, generated: unknown, names: readonly string[]): unknown {
+  const isGenerated = (item: unknown): boolean => isObject(item) && names.includes(item.name)
+  const [all, baseItems, newItems] = [current, base, generated].map((list) =>
+    Array.isArray(list) ? list : [],
+  )
+  if (isSame(baseItems.filter(isGenerated), newItems.filter(isGenerated))) return current
+  const next = [...all.filter((item) => !isGenerated(item)), ...newItems.filter(isGenerated)]
   return next.length > 0 ? next : undefined
 }
 
-/** Which option a transform is, so that it takes the place of the one before. */
+/** Returns the transforms by the option that they belong to. */
 function byKey(list: unknown): Map<string, Attributes> {
-  const found = new Map<string, Attributes>()
-  for (const one of Array.isArray(list) ? list.filter(isObject) : []) {
-    const { type, facet, animate, hue } = one
+  const transforms = new Map<string, Attributes>()
+  for (const transform of Array.isArray(list) ? list.filter(isObject) : []) {
+    const { type, facet, animate, hue } = transform
     const kind =
       facet === true ? 'facet' : animate === true ? 'animate' : hue !== undefined ? 'style' : String(type)
     let key = kind
-    for (let k = 2; found.has(key); k++) key = `${kind} ${k}`
-    found.set(key, one)
+    for (let k = 2; transforms.has(key); k++) key = `${kind} ${k}`
+    transforms.set(key, transform)
   }
-  return found
+  return transforms
 }
 
-/** The matching trace of the other list: the one with the same values, or, with `isNext`, the next one that is left. */
+/**
+ * Returns the match of each trace in `candidates`: one with the same data and type, else the same data, else,
+ * with `isNext`, the next unused one.
+ */
 function matched(
   traces: readonly Attributes[],
-  others: readonly Attributes[],
+  candidates: readonly Attributes[],
   isNext: boolean,
 ): (Attributes | undefined)[] {
-  const free = new Set(others)
-  const found: (Attributes | undefined)[] = traces.map(() => undefined)
-  const take = (isIt: (one: Attributes, wanted: Attributes) => boolean): void => {
-    for (const [k, wanted] of traces.entries()) {
-      found[k] ??= [...free].find((one) => isIt(one, wanted))
-      if (found[k]) free.delete(found[k])
+  const free = new Set(candidates)
+  const matches: (Attributes | undefined)[] = traces.map(() => undefined)
+  const matchBy = (isMatch: (candidate: Attributes, trace: Attributes) => boolean): void => {
+    for (const [k, trace] of traces.entries()) {
+      matches[k] ??= [...free].find((candidate) => isMatch(candidate, trace))
+      if (matches[k]) free.delete(matches[k])
     }
   }
-  take((one, wanted) => valuesOf(one) === valuesOf(wanted) && typeOf(one) === typeOf(wanted))
-  take((one, wanted) => valuesOf(one) === valuesOf(wanted))
-  if (isNext) take(() => true)
-  return found
+  matchBy(
+    (candidate, trace) => valuesOf(candidate) === valuesOf(trace) && typeOf(candidate) === typeOf(trace),
+  )
+  matchBy((candidate, trace) => valuesOf(candidate) === valuesOf(trace))
+  if (isNext) matchBy(() => true)
+  return matches
 }
 
-/** The reference to the column that a trace shows. */
+/** Returns the reference to the column that a trace shows. */
 function valuesOf({ xsrc, ysrc, zsrc, valuessrc, orientation }: Attributes): unknown {
   return orientation === 'h' ? (xsrc ?? ysrc) : (zsrc ?? valuessrc ?? ysrc ?? xsrc)
 }

@@ -1,3 +1,4 @@
+// Reads chart options back from figures without a stored spec.
 import { Problem } from '../../contract/errors.ts'
 import { sortText } from '../../query/index.ts'
 import { axisOptions, barOptions, unitIn } from '../compile/axes.ts'
@@ -11,45 +12,50 @@ import { nameInList } from '../spec/column-names.ts'
 import { type ChartGrid, type ChartOptions, TOP_SERIES } from '../spec/options.ts'
 import { type ChartType, chartTypes, hasTrait } from '../spec/types.ts'
 
-/** The options with which a chart of the columns of a grid would be made again. Throws `usage` for other figures. */
+/** Returns the options that would create a chart of a grid again. Throws `usage` for other figures. */
 export function optionsOf(figure: Figure, grid: ChartGrid): { type: ChartType; options: ChartOptions } {
   const { layout } = figure
-  const ours = tracesOf(figure, grid.fid)
-  const [first] = ours
-  const type = first && kindOf({ data: ours, layout })
+  const gridTraces = tracesOf(figure, grid.fid)
+  const [first] = gridTraces
+  const type = first && kindOf({ data: gridTraces, layout })
   const isChart = (chartTypes as readonly unknown[]).includes(type)
   if (
     !first ||
     !isChart ||
-    ours.some((trace) => trace.yaxis !== 'y2' && typeOf(trace) !== typeOf(first)) ||
+    gridTraces.some((trace) => trace.yaxis !== 'y2' && typeOf(trace) !== typeOf(first)) ||
     (hasTrait(type as ChartType, 'cells') && String(first.zsrc ?? '').includes(','))
   )
     throw new Problem('usage', 'this figure is not a chart of the columns of one grid', {
-      hint: 'Change its attributes by their paths, such as layout.title.text=Sales.',
+      hint: 'Change its attributes by path, such as layout.title.text=Sales.',
     })
-  const name = (source: unknown): string | undefined => {
+  const nameOf = (source: unknown): string | undefined => {
     const [, , uid] = String(source ?? '').split(':')
     return grid.cols.find((column) => column.uid === uid)?.name
   }
-  const written = (names: readonly (string | undefined)[]): string =>
+  const formatNames = (names: readonly (string | undefined)[]): string =>
     names
-      .filter((one) => one !== undefined)
+      .filter((name) => name !== undefined)
       .map(nameInList)
       .join(',')
-  const own = ours.filter(({ yaxis }) => yaxis !== 'y2')
-  const second = ours.filter(({ yaxis }) => yaxis === 'y2')
-  const isTurned = first.orientation === 'h' && first.type !== 'funnel'
-  const { x, y } = columnsOf(type as ChartType, isTurned ? own.map(turned) : own, name, written)
+  const primary = gridTraces.filter(({ yaxis }) => yaxis !== 'y2')
+  const secondary = gridTraces.filter(({ yaxis }) => yaxis === 'y2')
+  const isHorizontal = first.orientation === 'h' && first.type !== 'funnel'
+  const { x, y } = columnsOf(
+    type as ChartType,
+    isHorizontal ? primary.map(turned) : primary,
+    nameOf,
+    formatNames,
+  )
   const transforms: Attributes[] = Array.isArray(first.transforms) ? first.transforms : []
-  const of = (kind: string, more: (one: Attributes) => boolean = () => true) =>
-    transforms.find((one) => one.type === kind && more(one))
-  const by = of(
+  const find = (kind: string, matches: (transform: Attributes) => boolean = () => true) =>
+    transforms.find((transform) => transform.type === kind && matches(transform))
+  const by = find(
     'groupby',
     ({ facet, animate, hue }) => facet !== true && animate !== true && hue === undefined,
   )
-  const func = of('aggregate')?.aggregations?.[0]?.func ?? of('cells')?.func
-  const rows = of('rows')
-  const orders = transforms.filter((one) => one.type === 'order')
+  const func = find('aggregate')?.aggregations?.[0]?.func ?? find('cells')?.func
+  const rows = find('rows')
+  const orders = transforms.filter((transform) => transform.type === 'order')
   const order = orders.toReversed().map(({ target, descending }) =>
     sortText({
       name: (target === 'x' || target === 'labels' ? x : y) ?? '',
@@ -58,31 +64,31 @@ export function optionsOf(figure: Figure, grid: ChartGrid): { type: ChartType; o
   )
   const title = typeof layout.title === 'string' ? layout.title : layout.title?.text
   const isDefault = title !== undefined && title === layout.meta?.title
-  const [across, up] = isTurned ? [layout.yaxis, layout.xaxis] : [layout.xaxis, layout.yaxis]
+  const [across, up] = isHorizontal ? [layout.yaxis, layout.xaxis] : [layout.xaxis, layout.yaxis]
   const isIndicator = type === 'indicator'
-  const number = of('number')?.func
-  const top = of('top')?.count
-  const trend = of('trend')
-  const stack = stackOf(type as ChartType, { data: own, layout }, by !== undefined)
+  const number = find('number')?.func
+  const top = find('top')?.count
+  const trend = find('trend')
+  const stack = stackOf(type as ChartType, { data: primary, layout }, by !== undefined)
   const options: ChartOptions = {
     x,
     y: y === '' ? undefined : y,
-    z: type === 'scatter3d' || type === 'surface' ? name(first.zsrc) : undefined,
-    lat: name(first.latsrc),
-    lon: name(first.lonsrc),
-    parent: name(first.parentssrc),
-    color: name(
+    z: type === 'scatter3d' || type === 'surface' ? nameOf(first.zsrc) : undefined,
+    lat: nameOf(first.latsrc),
+    lon: nameOf(first.lonsrc),
+    parent: nameOf(first.parentssrc),
+    color: nameOf(
       first.marker?.colorsrc ??
         first.line?.colorsrc ??
         (hasTrait(type as ChartType, 'cells') ? first.zsrc : undefined),
     ),
-    size: name(first.marker?.sizesrc),
-    error: name((isTurned ? first.error_x : first.error_y)?.arraysrc),
-    y2: second.length > 0 ? written(second.map(({ ysrc }) => name(ysrc))) : undefined,
-    text: name(first.textsrc),
-    by: name(by?.groupssrc),
-    facet: name(of('groupby', ({ facet }) => facet === true)?.groupssrc),
-    animate: name(of('groupby', ({ animate }) => animate === true)?.groupssrc),
+    size: nameOf(first.marker?.sizesrc),
+    error: nameOf((isHorizontal ? first.error_x : first.error_y)?.arraysrc),
+    y2: secondary.length > 0 ? formatNames(secondary.map(({ ysrc }) => nameOf(ysrc))) : undefined,
+    text: nameOf(first.textsrc),
+    by: nameOf(by?.groupssrc),
+    facet: nameOf(find('groupby', ({ facet }) => facet === true)?.groupssrc),
+    animate: nameOf(find('groupby', ({ animate }) => animate === true)?.groupssrc),
     aggregate: isIndicator
       ? number === 'avg'
         ? 'mean'
@@ -92,8 +98,8 @@ export function optionsOf(figure: Figure, grid: ChartGrid): { type: ChartType; o
       : func === 'avg'
         ? 'mean'
         : func,
-    per: of('per')?.unit,
-    zone: of('zone')?.zone,
+    per: find('per')?.unit,
+    zone: find('zone')?.zone,
     top: by
       ? by.top === undefined || by.top === TOP_SERIES
         ? undefined
@@ -104,11 +110,11 @@ export function optionsOf(figure: Figure, grid: ChartGrid): { type: ChartType; o
     where: rows?.where,
     sort: rows?.sort ?? (order.length > 0 ? order.join(',') : undefined),
     stack,
-    horizontal: layout.meta?.horizontal === true || isTurned || undefined,
+    horizontal: layout.meta?.horizontal === true || isHorizontal || undefined,
     trend: trend && (trend.method === 'mean' ? `mean:${trend.window}` : 'linear'),
-    ...markOptions(isTurned ? (layout.shapes ?? []).map(turnedShape) : layout.shapes),
+    ...markOptions(isHorizontal ? (layout.shapes ?? []).map(turnedShape) : layout.shapes),
     labels:
-      own.some(
+      primary.some(
         ({ texttemplate, textposition, type: kind }) =>
           texttemplate !== undefined ||
           ((kind === 'waterfall' || kind === 'funnel') && textposition !== undefined),
@@ -118,7 +124,7 @@ export function optionsOf(figure: Figure, grid: ChartGrid): { type: ChartType; o
       : type === 'choropleth'
         ? barOptions(first.colorbar)
         : axisOptions(across, up)),
-    // The suffix of parts of 100 is not one that somebody chose.
+    // The percent sign of percentages is not a chosen unit.
     ...(stack === 'percent' && up?.ticksuffix === '%' && { unit: undefined }),
     title: isDefault ? undefined : (title ?? 'none') || 'none',
     subtitle: layout.title?.subtitle?.text,
@@ -129,74 +135,75 @@ export function optionsOf(figure: Figure, grid: ChartGrid): { type: ChartType; o
 
 type Named = (source: unknown) => string | undefined
 
-/** The columns of --x and --y, by where each type has them. */
+/** Reads --x and --y back from the traces of a figure. */
 function columnsOf(
   type: ChartType,
   traces: readonly Attributes[],
-  name: Named,
-  written: (names: readonly (string | undefined)[]) => string,
+  nameOf: Named,
+  formatNames: (names: readonly (string | undefined)[]) => string,
 ): { x: string | undefined; y: string } {
   const [first] = traces
-  const all = (key: string): string => written(traces.map((trace) => name(trace[key])))
-  const several = (source: unknown): string => {
+  const all = (key: string): string => formatNames(traces.map((trace) => nameOf(trace[key])))
+  const manyOf = (source: unknown): string => {
     const [owner, idlocal, uids = ''] = String(source ?? '').split(':')
-    return written(uids.split(',').map((uid) => name(`${owner}:${idlocal}:${uid}`)))
+    return formatNames(uids.split(',').map((uid) => nameOf(`${owner}:${idlocal}:${uid}`)))
   }
   switch (type) {
     case 'pie':
     case 'donut':
     case 'treemap':
     case 'sunburst':
-      return { x: name(first.labelssrc), y: all('valuessrc') }
+      return { x: nameOf(first.labelssrc), y: all('valuessrc') }
     case 'histogram':
-      return traces.length > 1 ? { x: undefined, y: all('xsrc') } : { x: name(first.xsrc), y: '' }
+      return traces.length > 1 ? { x: undefined, y: all('xsrc') } : { x: nameOf(first.xsrc), y: '' }
     case 'funnel':
-      return { x: name(first.ysrc), y: all('xsrc') }
+      return { x: nameOf(first.ysrc), y: all('xsrc') }
     case 'candlestick':
     case 'ohlc':
       return {
-        x: name(first.xsrc),
-        y: written(['opensrc', 'highsrc', 'lowsrc', 'closesrc'].map((key) => name(first[key]))),
+        x: nameOf(first.xsrc),
+        y: formatNames(['opensrc', 'highsrc', 'lowsrc', 'closesrc'].map((key) => nameOf(first[key]))),
       }
     case 'map':
       return { x: undefined, y: '' }
     case 'choropleth':
-      return { x: name(first.locationssrc), y: all('zsrc') }
+      return { x: nameOf(first.locationssrc), y: all('zsrc') }
     case 'surface':
       return first.type === 'surface'
-        ? { x: undefined, y: several(first.zsrc) }
-        : { x: name(first.xsrc), y: all('ysrc') }
+        ? { x: undefined, y: manyOf(first.zsrc) }
+        : { x: nameOf(first.xsrc), y: all('ysrc') }
     case 'parallel':
       return {
         x: undefined,
-        y: written((first.dimensions ?? []).map(({ valuessrc }: Attributes) => name(valuessrc))),
+        y: formatNames((first.dimensions ?? []).map(({ valuessrc }: Attributes) => nameOf(valuessrc))),
       }
     case 'table':
-      return { x: undefined, y: several(first.cells?.valuessrc) }
+      return { x: undefined, y: manyOf(first.cells?.valuessrc) }
     case 'indicator':
       return { x: undefined, y: all('customdatasrc') }
     default:
-      return { x: name(first.xsrc), y: all('ysrc') }
+      return { x: nameOf(first.xsrc), y: all('ysrc') }
   }
 }
 
+/** Swaps the columns of x and y. */
 function turned({ xsrc, ysrc, ...trace }: Attributes): Attributes {
   return { ...trace, xsrc: ysrc, ysrc: xsrc }
 }
 
-/** How series stand, where it is not as the type has it by itself. */
-function stackOf(type: ChartType, { data, layout }: Figure, isBy: boolean): ChartOptions['stack'] {
-  const isSeveral = data.length > 1 || isBy
+/** Returns the --stack option; undefined if it is the default of the type. */
+function stackOf(type: ChartType, { data, layout }: Figure, hasBy: boolean): ChartOptions['stack'] {
+  const hasSeries = data.length > 1 || hasBy
   if (type === 'area') {
     if (data.some(({ groupnorm }) => groupnorm === 'percent')) return 'percent'
     const isStacked = data.some(({ stackgroup }) => stackgroup !== undefined)
-    return isStacked === isSeveral ? undefined : isStacked ? 'normal' : 'none'
+    return isStacked === hasSeries ? undefined : isStacked ? 'normal' : 'none'
   }
   if (type !== 'bar' && type !== 'histogram') return undefined
   if (layout.barnorm === 'percent') return 'percent'
   if (type === 'bar') return isStacked(layout) ? 'normal' : undefined
-  if (layout.barmode === 'stack') return isBy ? undefined : 'normal'
-  return layout.barmode === 'overlay' && isBy ? 'none' : undefined
+  if (layout.barmode === 'stack') return hasBy ? undefined : 'normal'
+  return layout.barmode === 'overlay' && hasBy ? 'none' : undefined
 }
 
 function indicatorOptions({ number = {} }: Attributes): Pick<ChartOptions, 'unit' | 'formatY'> {
@@ -207,26 +214,26 @@ function indicatorOptions({ number = {} }: Attributes): Pick<ChartOptions, 'unit
 }
 
 function sourceIn({ annotations }: Attributes): string | undefined {
-  const found = Array.isArray(annotations) ? annotations.find(({ name }) => name === SOURCE) : undefined
-  return found === undefined ? undefined : String(found.text).replace(/^Source: /, '')
+  const annotation = Array.isArray(annotations) ? annotations.find(({ name }) => name === SOURCE) : undefined
+  return annotation === undefined ? undefined : String(annotation.text).replace(/^Source: /, '')
 }
 
-/** Types whose bars or boxes earlier charts have from left to right by an exchange of their columns. */
+/** Types that earlier releases made horizontal by swapping their columns. */
 const TURNED: ReadonlySet<unknown> = new Set(['bar', 'box', 'violin', 'histogram'])
 
-/** An earlier chart with bars from left to right, as charts are now: they are turned where they are drawn. */
+/** Converts an earlier horizontal chart: now the columns are not swapped, and the theme swaps the axes. */
 export function upright(figure: Figure, fid: string): Figure {
-  const isTurned = ({ orientation, type }: Attributes): boolean => orientation === 'h' && TURNED.has(type)
-  const own = tracesOf(figure, fid)
-  if (own.length === 0 || !own.every(isTurned)) return figure
+  const isSwapped = ({ orientation, type }: Attributes): boolean => orientation === 'h' && TURNED.has(type)
+  const gridTraces = tracesOf(figure, fid)
+  if (gridTraces.length === 0 || !gridTraces.every(isSwapped)) return figure
   const { xaxis, yaxis, shapes, ...rest } = figure.layout
   return {
     ...figure,
     data: figure.data.map((trace) => {
-      if (!own.includes(trace)) return trace
-      const { xsrc, ysrc, error_x, orientation: _, ...others } = trace
+      if (!gridTraces.includes(trace)) return trace
+      const { xsrc, ysrc, error_x, orientation: _, ...attributes } = trace
       const exchanged = { xsrc: ysrc, ysrc: xsrc, error_y: error_x }
-      return { ...others, ...defined(exchanged) }
+      return { ...attributes, ...defined(exchanged) }
     }),
     layout: {
       ...rest,

@@ -1,3 +1,4 @@
+// Applies changed options to a figure.
 import { Problem } from '../../contract/errors.ts'
 import { chartOf, figureOf } from '../compile/compile.ts'
 import { type Attributes, type Figure, tracesOf } from '../figure/figure.ts'
@@ -13,52 +14,52 @@ import { upright } from './older.ts'
 import { specOf } from './stored.ts'
 
 /**
- * The figure with the chart that some options would make of its columns, and all else as it is. `theme`: another one.
- * Throws `usage` for figures that options do not make.
+ * Changes the options, type and theme of a chart, and keeps everything else. Throws `usage` for figures that
+ * are not charts of the grid.
  */
 export async function rechart(
   client: ChartClient,
   grid: ChartGrid,
   figure: Figure,
   type: ChartType | undefined,
-  given: ChartOptions,
+  input: ChartOptions,
   theme: Theme | undefined,
   note: (text: string) => void,
 ): Promise<Figure> {
-  const { spec, options: present } = specOf(figure, grid)
-  const current = { type: spec.type, options: present }
-  const known = Object.entries(given).filter(([, value]) => value !== undefined)
+  const { spec, options: storedOptions } = specOf(figure, grid)
+  const current = { type: spec.type, options: storedOptions }
+  const changes = Object.entries(input).filter(([, value]) => value !== undefined)
   const next = type ?? current.type
-  const kept = supported(next, current.options)
+  const accepted = supported(next, current.options)
   for (const name of typedOptions)
-    if (current.options[name] !== undefined && kept[name] === undefined)
-      note(`${flagOf(name)}: a ${next} has none, so it is left out`)
-  const wanted = withoutNone({ ...kept, ...Object.fromEntries(known) })
-  // Without series, only bars and slices have largest ones.
-  if (wanted.by === undefined && given.top === undefined && next !== 'bar' && !hasTrait(next, 'slices'))
-    delete wanted.top
-  // Its columns are those of --y.
-  if (hasTrait(next, 'no x') && next !== current.type && given.x === undefined) delete wanted.x
-  // A histogram counts values: those of the y axis, not the places they are at.
+    if (current.options[name] !== undefined && accepted[name] === undefined)
+      note(`${flagOf(name)}: a ${next} does not accept it, so it is removed`)
+  const options = withoutNone({ ...accepted, ...Object.fromEntries(changes) })
+  // Without series, --top applies only to bars and slices.
+  if (options.by === undefined && input.top === undefined && next !== 'bar' && !hasTrait(next, 'slices'))
+    delete options.top
+  // Such a type uses the columns of --y only.
+  if (hasTrait(next, 'no x') && next !== current.type && input.x === undefined) delete options.x
+  // A histogram counts the values of --y, not their positions on the x axis.
   const isNewHistogram = next === 'histogram' && current.type !== 'histogram'
-  if (isNewHistogram && given.x === undefined && wanted.y !== undefined) delete wanted.x
+  if (isNewHistogram && input.x === undefined && options.y !== undefined) delete options.x
   const wasHistogram = current.type === 'histogram' && next !== 'histogram'
-  if (wasHistogram && given.y === undefined) {
-    wanted.y = current.options.y || current.options.x
-    wanted.x = given.x
+  if (wasHistogram && input.y === undefined) {
+    options.y = current.options.y || current.options.x
+    options.x = input.x
   }
-  const whole = wasHistogram ? (await completedFrom(client, grid, next, wanted)).options : wanted
-  const made = await chartOf(client, grid, next, whole, note)
-  const changed = await reworked(figure, grid, made, Object.fromEntries(known))
+  const complete = wasHistogram ? (await completedFrom(client, grid, next, options)).options : options
+  const generated = await chartOf(client, grid, next, complete, note)
+  const changed = await reworked(figure, grid, generated, Object.fromEntries(changes))
   return theme === undefined ? changed : dressed(changed, theme)
 }
 
-/** A figure with the chart `made` in the place of the one that it is. `given`: the options that are named. */
+/** Replaces the generated parts of a figure by `generated`. `input`: the options that the user named. */
 export async function reworked(
   figure: Figure,
   grid: ChartGrid,
-  made: Figure,
-  given: ChartOptions,
+  generated: Figure,
+  input: ChartOptions,
 ): Promise<Figure> {
   const spec = specIn(figure, grid)
   const base = spec && (await figureOf(grid.fid, spec).catch(unmade))
@@ -67,14 +68,14 @@ export async function reworked(
   return merged(
     current,
     base ? plain(base) : outlineOf(current, grid.fid),
-    plain(made),
+    plain(generated),
     grid.fid,
-    given,
+    input,
     new Set(names),
   )
 }
 
-/** The spec of a figure; undefined if it is not a chart of the grid. */
+/** Returns the spec of a figure; undefined if it is not a chart of the grid. */
 function specIn(figure: Figure, grid: ChartGrid): Spec | undefined {
   try {
     return specOf(figure, grid).spec
@@ -83,7 +84,7 @@ function specIn(figure: Figure, grid: ChartGrid): Spec | undefined {
   }
 }
 
-/** Options that today's rules refuse make no chart. */
+/** Ignores the `Problem` of options that are no longer valid; throws other errors. */
 function unmade(error: unknown): undefined {
   if (!(error instanceof Problem)) throw error
   return undefined
@@ -93,7 +94,7 @@ function plain(figure: Figure): Figure {
   return JSON.parse(JSON.stringify(figure))
 }
 
-/** Of a figure that no options make: the columns of its traces, and what makes each one type of chart. */
+/** Returns the column references and types of traces, for a figure without valid options. */
 function outlineOf(figure: Figure, fid: string): Figure {
   const data = tracesOf(figure, fid).map(
     (trace): Attributes => Object.fromEntries(Object.entries(trace).filter(([key]) => OUTLINE.has(key))),
@@ -101,28 +102,29 @@ function outlineOf(figure: Figure, fid: string): Figure {
   return { data, layout: {} }
 }
 
+/** Attributes that refer to columns or determine the chart type. */
 const OUTLINE: ReadonlySet<string> = new Set([
   ...['xsrc', 'ysrc', 'zsrc', 'labelssrc', 'valuessrc', 'locationssrc'],
   ...['type', 'mode', 'fill', 'stackgroup', 'transforms'],
 ])
 
-/** The options of a chart that it can have as another type. */
+/** Returns the options that a type accepts. */
 function supported(type: ChartType, options: ChartOptions): ChartOptions {
-  const kept = { ...options }
-  for (const name of typedOptions) if (!takes(type, name)) delete kept[name]
-  return kept
+  const accepted = { ...options }
+  for (const name of typedOptions) if (!takes(type, name)) delete accepted[name]
+  return accepted
 }
 
-/** The id of the grid whose columns a figure shows. Throws `usage` if there is none, or several. */
+/** Returns the id of the grid that a figure shows. Throws `usage` if there is none, or several. */
 export function gridIn({ data }: Figure): string {
-  // Of a table, the names of its header and their alignment are kept in a grid of their own.
-  const shown = data.map((trace) => (trace.type === 'table' ? { valuessrc: trace.cells?.valuessrc } : trace))
+  // The header of a table is stored in another grid.
+  const traces = data.map((trace) => (trace.type === 'table' ? { valuessrc: trace.cells?.valuessrc } : trace))
   const fids = new Set(
-    [...JSON.stringify(shown).matchAll(/"\w+src":"([^":]+:\d+):[^"]*"/g)].map(([, fid]) => fid),
+    [...JSON.stringify(traces).matchAll(/"\w+src":"([^":]+:\d+):[^"]*"/g)].map(([, fid]) => fid),
   )
   const [fid] = fids
   if (fid !== undefined && fids.size === 1) return fid
   throw new Problem('usage', `the figure shows columns of ${fids.size === 0 ? 'no grid' : 'several grids'}`, {
-    hint: 'Change its attributes by their paths, such as layout.title.text=Sales.',
+    hint: 'Change its attributes by path, such as layout.title.text=Sales.',
   })
 }

@@ -1,3 +1,4 @@
+// Reads the spec of a figure.
 import { Problem } from '../../contract/errors.ts'
 import { parseSort, renamedWhere, sortText } from '../../query/index.ts'
 import { type Figure, tracesOf } from '../figure/figure.ts'
@@ -14,8 +15,8 @@ import { type ChartType, chartTypes } from '../spec/types.ts'
 import { optionsOf } from './older.ts'
 
 /**
- * What makes the chart that a figure is. A figure that does not say it is read by its attributes. Options name columns as they
- * are named now, and `spec.columns` as they were. Throws `usage` for a figure that is no chart of the grid.
+ * Returns the spec of a figure, from its layout or from its attributes. `options` use the current column
+ * names, `spec` those at the time. Throws `usage` for a figure that is not a chart of the grid.
  */
 export function specOf(figure: Figure, grid: ChartGrid): { spec: Spec; options: ChartOptions } {
   const spec = storedSpec(figure)
@@ -24,28 +25,28 @@ export function specOf(figure: Figure, grid: ChartGrid): { spec: Spec; options: 
   const [trace] = tracesOf(figure, grid.fid)
   const transforms: { type?: unknown }[] = Array.isArray(trace.transforms) ? trace.transforms : []
   const facts: Facts = {
-    isUnsorted: transforms.some((one) => one?.type === 'sort'),
+    isUnsorted: transforms.some((transform) => transform?.type === 'sort'),
     sizeRef: trace.marker?.sizeref,
     places: trace.locationmode,
   }
   return { spec: { type, options, columns: [...grid.cols], facts }, options }
 }
 
-/** The spec of a figure, as far as it is one of ours: anybody can write one. */
+/** Returns the stored spec, without invalid members: anyone can write one. Undefined if it is invalid. */
 function storedSpec({ layout }: Figure): Spec | undefined {
   const { type, options, columns, facts }: Record<string, unknown> = objectIn(layout.meta?.spec)
   if (!(chartTypes as readonly unknown[]).includes(type) || !Array.isArray(columns)) return undefined
-  const isColumn = (one: unknown): one is Column =>
-    ['name', 'uid', 'type'].every((key) => typeof objectIn(one)[key] === 'string')
+  const isColumn = (value: unknown): value is Column =>
+    ['name', 'uid', 'type'].every((key) => typeof objectIn(value)[key] === 'string')
   if (!columns.every(isColumn) || JSON.stringify([options, columns, facts]).length > MAX_CHARACTERS)
     return undefined
-  const given = Object.entries(objectIn(options)).filter(([key, value]) => {
+  const valid = Object.entries(objectIn(options)).filter(([key, value]) => {
     const kind = kindOfOption(key)
     return kind !== undefined && holds[kind](value)
   })
   return {
     type: type as ChartType,
-    options: Object.fromEntries(given) as ChartOptions,
+    options: Object.fromEntries(valid) as ChartOptions,
     columns: columns.map(({ name, uid, type: kind, date_order, zoned }) => ({
       ...{ name, uid, type: kind, date_order },
       ...(zoned === true && { zoned }),
@@ -54,7 +55,7 @@ function storedSpec({ layout }: Figure): Spec | undefined {
   }
 }
 
-/** Characters of a spec that is read: one of 10,000 columns has fewer. */
+/** Maximum size of a stored spec. One of 10,000 columns is smaller. */
 const MAX_CHARACTERS = 1_000_000
 
 function factsIn({ isUnsorted, sizeRef, places }: Record<string, unknown>): Facts {
@@ -69,7 +70,7 @@ const PLACES: ReadonlySet<unknown> = new Set(['ISO-3', 'USA-states', 'country na
 
 const isText = (value: unknown): boolean => typeof value === 'string'
 
-/** Whether a value is one of an option. */
+/** Checks of option values, by kind. */
 const holds: Readonly<Record<OptionKind, (value: unknown) => boolean>> = {
   column: isText,
   columns: isText,
@@ -85,26 +86,26 @@ function objectIn(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-/** The options with the present names of their columns. */
+/** Returns the options with the current names of their columns. */
 function renamed({ options, columns }: Spec, { cols }: ChartGrid): ChartOptions {
   const names = new Map<string, string>()
   for (const { name, uid } of columns) {
-    const now = cols.find((column) => column.uid === uid)?.name
-    if (now !== undefined && now !== name) names.set(name, now)
+    const currentName = cols.find((column) => column.uid === uid)?.name
+    if (currentName !== undefined && currentName !== name) names.set(name, currentName)
   }
   if (names.size === 0) return options
-  const nameOf = (name: string): string => names.get(name) ?? name
-  const known = columns.map(({ name }) => name)
+  const currentNameOf = (name: string): string => names.get(name) ?? name
+  const specNames = columns.map(({ name }) => name)
   const rename: Partial<Record<OptionKind, (text: string) => string>> = {
-    column: nameOf,
+    column: currentNameOf,
     columns: (text) =>
-      columnNames(text, known)
-        .map((name) => nameInList(nameOf(name)))
+      columnNames(text, specNames)
+        .map((name) => nameInList(currentNameOf(name)))
         .join(','),
     where: (text) => renamedWhere(text, names),
     sort: (text) =>
       parseSort(text)
-        .map(({ name, descending }) => sortText({ name: nameOf(name), descending }))
+        .map(({ name, descending }) => sortText({ name: currentNameOf(name), descending }))
         .join(','),
   }
   return Object.fromEntries(
@@ -112,7 +113,7 @@ function renamed({ options, columns }: Spec, { cols }: ChartGrid): ChartOptions 
       try {
         return [[key, rename[kindOfOption(key)!]?.(value as string) ?? value]]
       } catch (error) {
-        // A condition that cannot be read says nothing.
+        // Drop a condition that cannot be parsed.
         if (error instanceof Problem) return []
         throw error
       }

@@ -1,3 +1,4 @@
+// Axis settings from chart options, and back.
 import { Problem } from '../../contract/errors.ts'
 import { instantOf } from '../../json/index.ts'
 import type { ChartOptions, Column } from '../spec/options.ts'
@@ -6,7 +7,7 @@ import { type ChartType, hasTrait } from '../spec/types.ts'
 // biome-ignore lint/suspicious/noExplicitAny: an axis can have any attribute
 type Axis = Record<string, any>
 
-/** What the options say of the axes of a chart. Throws `usage`. */
+/** Returns the axis attributes that options set. Throws `usage`. */
 export function axisSettings(
   type: ChartType,
   options: ChartOptions,
@@ -34,36 +35,36 @@ export function axisSettings(
   }
 }
 
-/** Units that stand before a number in English. */
+/** Units that precede a number in English. */
 const BEFORE = /^(?:[A-Z]{0,3}\$|£|¥|₹|₩)$/
 /** Units that follow a number without a space. */
 const CLOSE: ReadonlySet<string> = new Set(['%', '°', '‰'])
 
-/** A unit as it stands before or behind a number. */
+/** Returns a unit as prefix ($, £, ¥, ₹, ₩) or suffix (all others). */
 export function unitParts(unit: string | undefined): { prefix?: string; suffix?: string } {
   if (unit === undefined) return {}
   if (BEFORE.test(unit)) return { prefix: unit }
   return { suffix: CLOSE.has(unit) ? unit : ` ${unit}` }
 }
 
-/** The unit of the numbers of an axis. */
+/** Returns the axis attributes for a unit. */
 function tickUnit(unit: string | undefined): Axis {
   const { prefix, suffix } = unitParts(unit)
   return { ...(prefix && { tickprefix: prefix }), ...(suffix && { ticksuffix: suffix }) }
 }
 
-/** The unit that parts of numbers are; undefined without one. */
+/** Returns the unit in a prefix or suffix; undefined if there is none. */
 export function unitIn(prefix: unknown, suffix: unknown): string | undefined {
   if (typeof prefix === 'string' && prefix !== '') return prefix
   return typeof suffix === 'string' ? suffix.trim() : undefined
 }
 
-/** How the numbers of a scale of colors are written. */
+/** Returns the number format of a color bar. */
 export function barFormat({ unit, formatY }: ChartOptions): Axis {
   return { ...(formatY !== undefined && { tickformat: formatY }), ...tickUnit(unit) }
 }
 
-/** The options that say the same. */
+/** Returns the options that `createColorbarFormat` was created from. */
 export function barOptions({
   tickformat,
   tickprefix,
@@ -72,35 +73,35 @@ export function barOptions({
   return { unit: unitIn(tickprefix, ticksuffix), formatY: tickformat }
 }
 
-/** The ends of an axis. That of a logarithmic axis is written in powers of ten. */
-function rangeOf(flag: string, given: string, isLog: boolean): (number | string)[] {
-  const ends = given.split(',').map((end) => end.trim())
-  const read = ends.map((end) => (end !== '' && Number.isFinite(Number(end)) ? Number(end) : end))
-  const isValid = read.every((end) =>
+/** Returns the limits of an axis. A logarithmic axis needs the exponents. Throws `usage`. */
+function rangeOf(flag: string, input: string, isLog: boolean): (number | string)[] {
+  const ends = input.split(',').map((end) => end.trim())
+  const values = ends.map((end) => (end !== '' && Number.isFinite(Number(end)) ? Number(end) : end))
+  const isValid = values.every((end) =>
     typeof end === 'number' ? !isLog || end > 0 : !isLog && !Number.isNaN(instantOf(end)),
   )
-  if (ends.length !== 2 || !isValid || typeof read[0] !== typeof read[1])
+  if (ends.length !== 2 || !isValid || typeof values[0] !== typeof values[1])
     throw new Problem(
       'usage',
-      `${flag} ${given}: expected two ${isLog ? 'numbers above 0' : 'numbers or dates'}`,
+      `${flag} ${input}: expected two ${isLog ? 'numbers above 0' : 'numbers or dates'}`,
       {
         hint: 'For example: 0,100 or 2024-01-01,2024-12-31',
       },
     )
-  return isLog ? read.map((end) => Math.log10(end as number)) : read
+  return isLog ? values.map((end) => Math.log10(end as number)) : values
 }
 
-/** The options that say the same of two axes. */
+/** Returns the options that two axes were created from. */
 export function axisOptions(x: Axis = {}, y: Axis = {}): ChartOptions {
-  const rangeText = ({ range, type }: Axis): string | undefined =>
+  const formatRange = ({ range, type }: Axis): string | undefined =>
     Array.isArray(range)
       ? range.map((end) => (type === 'log' ? Number((10 ** end).toPrecision(12)) : end)).join(',')
       : undefined
   return {
     logX: x.type === 'log' || undefined,
     logY: y.type === 'log' || undefined,
-    rangeX: rangeText(x),
-    rangeY: rangeText(y),
+    rangeX: formatRange(x),
+    rangeY: formatRange(y),
     formatY: y.tickformat,
     unit: unitIn(y.tickprefix, y.ticksuffix),
   }

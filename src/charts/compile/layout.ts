@@ -1,3 +1,4 @@
+// Layout of a chart: titles, axes, shapes and notes.
 import { listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseSort } from '../../query/index.ts'
@@ -11,7 +12,7 @@ import { computedOf, spoken } from '../spec/words.ts'
 import { notesOf, shapesOf } from './marks.ts'
 import { axisTitle, needsTitle, titleOf } from './titles.ts'
 
-/** The layout of a chart: titles, axes, shapes and notes. Throws `usage` and `bad_data`. */
+/** Returns the layout of a chart. Throws `usage` and `bad_data`. */
 export function layoutOf(
   type: ChartType,
   options: ChartOptions,
@@ -25,13 +26,17 @@ export function layoutOf(
     3,
   )
   const computed = aggregate && (aggregate === 'count' || ys[0]) && computedOf(aggregate, names)
-  const colored = color && spoken(color.name)
-  const shown =
-    hasTrait(type, 'cells') && colored ? (aggregate ? computedOf(aggregate, colored) : colored) : computed
+  const colorName = color && spoken(color.name)
+  const drawnName =
+    hasTrait(type, 'cells') && colorName
+      ? aggregate
+        ? computedOf(aggregate, colorName)
+        : colorName
+      : computed
   const layout: Attributes = titleOf(
     type,
     { ...options, ...(x?.uid === '' && { x: undefined }), facets: facets.map(({ name }) => name) },
-    shown ?? names,
+    drawnName ?? names,
   )
   layout.xaxis = x && { ...titledAxis(x, options, true), ...orderOf(x, ys[0], type, options) }
   if (aggregate && !isMap) layout.yaxis = ys.length > 1 ? undefined : { title: { text: computed } }
@@ -47,71 +52,70 @@ export function layoutOf(
   if (ys.length > 1 || by || options.symbol || options.dash) layout.showlegend = true
   layout.shapes = shapesOf(options, x)
   if (!hasTrait(type, 'known by traces')) layout.meta = { ...layout.meta, chart: type }
-  // The axes are exchanged where the chart is drawn: what is evaluated before does not depend on it.
+  // The theme swaps the axes when it draws: transforms run before, on unswapped axes.
   if (options.horizontal) layout.meta = { ...layout.meta, horizontal: true }
   if (by && x && (type === 'box' || type === 'violin')) layout[`${type}mode`] = 'group'
-  const texts = [...notesOf(options, x), ...(options.source === undefined ? [] : [sourceOf(options.source)])]
-  if (texts.length > 0) layout.annotations = texts
+  const annotations = [
+    ...notesOf(options, x),
+    ...(options.source === undefined ? [] : [sourceOf(options.source)]),
+  ]
+  if (annotations.length > 0) layout.annotations = annotations
   if (options.locale !== undefined) layout.meta = { ...layout.meta, locale: options.locale }
   if (options.highlight) layout.meta = { ...layout.meta, highlight: options.highlight }
   if (options.scale && options.scale !== 'linear') layout.meta = { ...layout.meta, scale: options.scale }
   return layout
 }
 
-/** The axis of a column: its title and its type. */
+/** Returns the axis of a column: title and type. */
 export function titledAxis(column: Column, options: ChartOptions, isX: boolean): Attributes {
   const isTitled = needsTitle(column, options)
   const text = axisTitle(column, isX ? options.zone : undefined)
   return { ...(isTitled && { title: { text } }), ...axisOf(column) }
 }
 
-/** Where the data comes from, below the chart. Our theme moves it below the labels of the axis. */
+/** Returns the annotation with the data source. The theme moves it below the axis labels. */
 function sourceOf(text: string): Attributes {
-  const place = { xref: 'paper', yref: 'paper', x: 0, y: -0.2, xanchor: 'left', yanchor: 'top' }
-  return { name: SOURCE, text: `Source: ${text}`, showarrow: false, font: { size: 12 }, ...place }
+  const position = { xref: 'paper', yref: 'paper', x: 0, y: -0.2, xanchor: 'left', yanchor: 'top' }
+  return { name: SOURCE, text: `Source: ${text}`, showarrow: false, font: { size: 12 }, ...position }
 }
 
 /**
- * The type of the axis of a column, as plotly.js names it: zip codes are labels, and dates are times. Numbers need none.
- * Throws `bad_data` for dates that can be read in two ways.
+ * Returns the axis type of a column, as plotly.js names it; numbers need none. Throws `bad_data` for dates
+ * that can be read in two ways.
  */
 function axisOf({ name, type, date_order }: Column): { type?: 'category' | 'date'; automargin?: true } {
   if (date_order === 'undecided') {
     const columns = ['dmy', 'mdy'].map((order) => `--column ${JSON.stringify(`${name}:date-${order}`)}`)
-    throw new Problem(
-      'bad_data',
-      `column ${name}: its dates can have the day or the month first, so it cannot be an axis`,
-      {
-        field: name,
-        hint: `Read the file with ${columns.join(' or ')}, or as labels with --column ${JSON.stringify(`${name}:text`)}; of a grid that exists, upload it again with --on-conflict replace.`,
-      },
-    )
+    throw new Problem('bad_data', `column ${name}: ambiguous dates (day or month first) cannot be an axis`, {
+      field: name,
+      hint: `Read the file with ${columns.join(' or ')}, or as labels with --column ${JSON.stringify(`${name}:text`)}; for an existing grid, upload it again with --on-conflict replace.`,
+    })
   }
   if (type === 'date' || type === 'datetime') return { type: 'date' }
   return hasLabels({ type }) ? { type: 'category', automargin: true } : {}
 }
 
-/** The order of labels on an axis: by their name, or by the sum of what is drawn. Throws `usage` for other axes. */
+/** Returns the order of labels on an axis: by name or by total. Throws `usage` for other axes. */
 function orderOf(
-  along: Column,
-  drawn: Column | undefined,
+  column: Column,
+  values: Column | undefined,
   type: ChartType,
   { sort, aggregate, order }: ChartOptions,
 ): { categoryorder?: string; categoryarray?: string[] } {
   const keys = sort === undefined || hasTrait(type, 'slices') ? [] : parseSort(sort)
-  const key = keys.find(({ name }) => name === along.name || name === drawn?.name)
-  const isLabels = hasLabels(along) || along.type === 'empty'
+  const key = keys.find(({ name }) => name === column.name || name === values?.name)
+  const isLabels = hasLabels(column) || column.type === 'empty'
   if (order !== undefined && isLabels) return { categoryorder: 'array', categoryarray: columnNames(order) }
   if (!isLabels && (key || (aggregate && keys.length > 0)) && type !== 'heatmap')
     throw new Problem(
       'usage',
-      `--sort: the axis of ${along.name} is in the order of its ${along.type === 'number' ? 'numbers' : 'dates'}`,
+      `--sort: the axis of ${column.name} is always in the order of its ${column.type === 'number' ? 'numbers' : 'dates'}`,
     )
-  // Sorted by another column: in the order of the rows.
+  // Sorted by another column: keep the order of the rows.
   if (!key) return isLabels && keys.length > 0 ? { categoryorder: 'trace' } : {}
   if (!isLabels) return {}
-  // Each step begins where the one before it ends.
+  // Each step starts at the end of the previous one, so the order of rows matters.
   if (type === 'waterfall' || type === 'funnel') return { categoryorder: 'trace' }
   const direction = key.descending ? 'descending' : 'ascending'
-  return { categoryorder: `${key.name === along.name ? 'category' : 'total'} ${direction}` }
+  return { categoryorder: `${key.name === column.name ? 'category' : 'total'} ${direction}` }
 }

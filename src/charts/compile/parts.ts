@@ -1,3 +1,4 @@
+// Input and output of the makers of traces, and parts that several of them share.
 import type { Attributes } from '../figure/figure.ts'
 import type { Chart } from '../normalize/chart.ts'
 import type { ChartColumns } from '../normalize/columns.ts'
@@ -5,39 +6,41 @@ import type { ChartValues } from '../normalize/values.ts'
 import type { ChartGrid, ChartOptions, Column } from '../spec/options.ts'
 import type { ChartType } from '../spec/types.ts'
 
-/** The input of a maker of traces. */
+/** Input of a maker. */
 export interface Parts {
   grid: ChartGrid
   chart: Chart
   values: ChartValues
   options: ChartOptions
   columns: ChartColumns
-  /** What the service evaluates before a trace is drawn. */
+  /** undefined | Transforms that the server evaluates before the chart is drawn. */
   transforms: object[] | undefined
-  /** A trace for each column of --y, with what all traces have. */
+  /** Creates a trace for each --y column, with the shared attributes. */
   each(make: (y: Column | undefined) => Attributes): Attributes[]
-  /** The axis of a column: its title and type. */
+  /** Returns the axis of a column: title and type. */
   axis(column: Column | undefined): Attributes | undefined
-  /** The axes as all charts have them. */
+  /** Layout with the axes of most charts. */
   layout: Attributes
-  /** Settings of axes that options name. */
+  /** Axis attributes that options set. */
   settings: { x: Attributes; y: Attributes }
 }
 
+/** Output of a maker. */
 export interface Made {
   data: Attributes[]
   layout: Attributes
 }
 
+/** Creates the traces and layout of a chart type. Throws `usage`. */
 export type Maker = (parts: Parts) => Made | Promise<Made>
 
-/** Makers of some types of charts. */
+/** Makers of some chart types. */
 export type Makers = Partial<Record<ChartType, Maker>>
 
-/** Radius of the smallest point that a column sizes, in pixels. */
+/** Minimum radius of points sized by a column, in pixels. */
 const MIN_RADIUS_PIXELS = 2
 
-/** Colors and sizes of points that columns set; undefined if none does. */
+/** Returns the marker of points colored, sized or turned by columns; undefined if no column does so. */
 export async function pointsOf({
   chart,
   values,
@@ -53,12 +56,12 @@ export async function pointsOf({
   }
 }
 
-/** Series around a middle, where they are drawn: see `theme/centers.ts`. */
+/** Marks the layout of series stacked around a middle line: see `theme/centers.ts`. */
 export function centered(layout: Attributes, stack: ChartOptions['stack']): Attributes {
   return stack === 'center' ? { ...layout, meta: { ...layout.meta, isCentered: true } } : layout
 }
 
-/** The y axis of parts of 100. */
+/** Adds a percent sign to the y axis if the stack is in percent. */
 export function percent(layout: Attributes, stack: ChartOptions['stack']): Attributes {
   return stack === 'percent' ? { ...layout, yaxis: { ticksuffix: '%', ...layout.yaxis } } : layout
 }
@@ -67,7 +70,7 @@ export function withoutAxes({ xaxis: _, yaxis: __, showlegend: ___, ...rest }: A
   return rest
 }
 
-/** The reference to several columns. */
+/** Returns the reference to several columns. */
 export function severalOf({ fid }: ChartGrid, columns: readonly Column[]): string {
   return `${fid}:${columns.map(({ uid }) => uid).join(',')}`
 }

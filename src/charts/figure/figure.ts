@@ -1,3 +1,4 @@
+// Figures as JSON, and what their traces tell about the chart.
 import type { ChartType } from '../spec/types.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
@@ -12,42 +13,42 @@ export function isObject(value: unknown): value is Attributes {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether two values of JSON are the same, whatever the order of members is. */
+/** Returns whether two JSON values are equal, regardless of key order. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   if (Array.isArray(a) !== Array.isArray(b)) return false
-  const [one, other] = [a as Attributes, b as Attributes]
-  const keys = Object.keys(one)
+  const [left, right] = [a as Attributes, b as Attributes]
+  const keys = Object.keys(left)
   return (
-    keys.length === Object.keys(other).length &&
-    keys.every((key) => Object.hasOwn(other, key) && isSame(one[key], other[key]))
+    keys.length === Object.keys(right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && isSame(left[key], right[key]))
   )
 }
 
-/** Whether nothing of a figure changes. */
+/** Returns whether two figures are equal. */
 export function isSameFigure(a: Figure, b: Figure): boolean {
   return isSame(a, b)
 }
 
-/** The traces that show columns of a grid. */
+/** Returns the traces that refer to columns of the grid `fid`. */
 export function tracesOf({ data }: Figure, fid: string): Attributes[] {
   return data.filter((trace) => JSON.stringify(trace).includes(`"${fid}:`))
 }
 
-/** The type of a chart: what it says itself, or what its first trace makes. */
+/** Returns the chart type of a figure: as stored in the layout, else that of its first trace. */
 export function kindOf({ data, layout }: Figure): ChartType | string {
   return layout.meta?.chart ?? (data[0] ? typeOf(data[0]) : '')
 }
 
-/** The type of chart that a trace makes. Lines may have points, and may be drawn with WebGL. */
+/** Returns the chart type of a trace. Line charts may have markers or use WebGL. */
 export function typeOf({ type = 'scatter', mode, fill, stackgroup }: Attributes): ChartType | string {
   if (type !== 'scatter' && type !== 'scattergl') return type
   if (stackgroup !== undefined || (fill !== undefined && fill !== 'none')) return 'area'
   return mode === undefined || String(mode).includes('lines') ? 'line' : 'scatter'
 }
 
-/** The members that are not undefined. */
+/** Returns the members that are not undefined. */
 export function defined(members: Attributes): Attributes {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 }

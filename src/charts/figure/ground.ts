@@ -1,6 +1,7 @@
+// Background colors of templates.
 import type { Attributes } from './figure.ts'
 
-/** Whether a template has colors of the ground, with which it is light unless it has others for the dark. */
+/** Returns whether a template sets a background color: it then looks light unless it has a dark variant. */
 export function hasGround({ layout }: Attributes): boolean {
   return layout?.paper_bgcolor !== undefined || layout?.plot_bgcolor !== undefined
 }

@@ -1,6 +1,8 @@
+// Order of the labels on an axis.
+
 /**
- * Labels in the order of their axis, as plotly.js has it. `order`, `list`: `categoryorder` and `categoryarray` of the axis.
- * `sizes`: the sums of what is drawn at the labels.
+ * Returns the unique labels in the order in which plotly.js draws them. `order`, `list`: `categoryorder` and
+ * `categoryarray` of the axis. `sizes`: sums of the values at each label.
  */
 export function orderedLabels<T>(
   labels: readonly T[],
@@ -10,8 +12,8 @@ export function orderedLabels<T>(
 ): T[] {
   const unique = [...new Set(labels)]
   if (order === 'array' && Array.isArray(list)) {
-    const place = (label: T): number => (list.includes(label) ? list.indexOf(label) : list.length)
-    return unique.sort((a, b) => place(a) - place(b))
+    const indexOf = (label: T): number => (list.includes(label) ? list.indexOf(label) : list.length)
+    return unique.sort((a, b) => indexOf(a) - indexOf(b))
   }
   const [by, direction] = String(order).split(' ')
   const sign = direction === 'descending' ? -1 : 1

@@ -1,18 +1,19 @@
+// Lists of values in traces.
 import { type Attributes, isObject } from './figure.ts'
 
-/** The values of an attribute of a trace; none if it is not a list. */
+/** Returns an array or a typed array; any other value as an empty list. */
 export function listOf(value: unknown): ArrayLike<unknown> & Iterable<unknown> {
   return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView))
     ? (value as unknown as unknown[])
     : []
 }
 
-/** Whether nothing is drawn of a value. */
+/** Returns whether a value is null, undefined or NaN. */
 export function isMissing(value: unknown): boolean {
   return value === null || value === undefined || Number.isNaN(value)
 }
 
-/** Attributes with the values of these rows, in their order, in each list that has one for each of `length` rows. */
+/** Returns attributes with only the given rows, in that order. Applies to each list of `length` values. */
 export function withRows(attributes: Attributes, rows: readonly number[], length: number): Attributes {
   return Object.fromEntries(
     Object.entries(attributes).map(([key, value]) => {

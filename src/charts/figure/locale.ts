@@ -1,9 +1,11 @@
-/** The tag of a language as this machine knows it; undefined for one that it does not know. */
+// Checks language tags against the languages of this runtime.
+
+/** Returns the canonical tag of a supported language; undefined for any other value. */
 export function knownLocale(tag: unknown): string | undefined {
   try {
     return typeof tag === 'string' ? Intl.DateTimeFormat.supportedLocalesOf(tag)[0] : undefined
   } catch {
-    // It is not the form of a tag.
+    // Not a well-formed tag.
     return undefined
   }
 }

@@ -1,14 +1,16 @@
-/** The annotation that names where the data comes from. Options make it, and the look places it. */
+// Names of annotations and labels that charts share.
+
+/** Name of the annotation with the data source. Options create it, and the theme positions it. */
 export const SOURCE = 'gridline-source'
 
-/** The annotations of `--note`. */
+/** Name of the annotations of `--note`. */
 export const NOTE = 'gridline-note'
 
 /** Label of rows without a label, and name of the series of rows without a category. */
 export const NO_LABEL = '(none)'
 
-/** Days of the week, as calendars name their rows. */
+/** Row labels of calendars. */
 export const WEEKDAYS = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(' ')
 
-/** The sixteen points of the compass, clockwise from north. */
+/** Sixteen compass points, clockwise from north. */
 export const COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')

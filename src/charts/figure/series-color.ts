@@ -1,11 +1,12 @@
+// Reads and sets the colors of series.
 import type { Attributes } from './figure.ts'
 
-/** Where a trace has its color: lines in `line`, bars and points in `marker`. */
+/** Returns the attribute that holds the color of a trace: `line` for lines, `marker` for bars and points. */
 export function colorKey({ type = 'scatter', mode = 'lines' }: Attributes): 'line' | 'marker' {
   return type === 'scatter' && String(mode).includes('lines') ? 'line' : 'marker'
 }
 
-/** A trace with the color of what it was before as another type. */
+/** Returns a trace with the color of `before`, the same trace as another type. */
 export function withColorOf(trace: Attributes, before: Attributes): Attributes {
   const [from, to] = [colorKey(before), colorKey(trace)]
   const color = before[from]?.color
@@ -16,20 +17,24 @@ export function withColorOf(trace: Attributes, before: Attributes): Attributes {
   return next
 }
 
-/** Where the transforms are that make series of the values of a column: the names of these series are in the data. */
+/** Returns the positions of the group-by transforms of `--by`. The data holds the names of these series. */
 export function groupingsIn(data: readonly Attributes[]): { trace: number; transform: number }[] {
   return data.flatMap(({ transforms }, trace) => {
     const transform = Array.isArray(transforms)
       ? transforms.findIndex(
-          (one) => one.type === 'groupby' && !one.facet && !one.animate && one.hue === undefined,
+          (candidate) =>
+            candidate.type === 'groupby' &&
+            !candidate.facet &&
+            !candidate.animate &&
+            candidate.hue === undefined,
         )
       : -1
     return transform < 0 ? [] : [{ trace, transform }]
   })
 }
 
-/** The styles of such a transform, with the color of a series. */
+/** Returns the styles of a group-by transform with the color of one series replaced. */
 export function withStyle(styles: unknown, name: string, color: string): Attributes[] {
-  const others = Array.isArray(styles) ? styles.filter(({ target }) => target !== name) : []
-  return [...others, { target: name, value: { line: { color }, marker: { color } } }]
+  const otherStyles = Array.isArray(styles) ? styles.filter(({ target }) => target !== name) : []
+  return [...otherStyles, { target: name, value: { line: { color }, marker: { color } } }]
 }

@@ -1,4 +1,6 @@
-/** States of the USA and its capital, by their codes. */
+// US states by code and name.
+
+/** Names of US states and the District of Columbia, by code. */
 const STATES: Readonly<Record<string, string>> = {
   AL: 'Alabama',
   AK: 'Alaska',
@@ -55,7 +57,7 @@ const STATES: Readonly<Record<string, string>> = {
 
 const codes = new Map(Object.entries(STATES).map(([code, name]) => [name.toLowerCase(), code]))
 
-/** The code of a state of the USA, given by its code or its name; undefined for other texts. */
+/** Returns the code of a US state, from its code or name; undefined for other texts. */
 export function stateCode(text: string): string | undefined {
   return Object.hasOwn(STATES, text) ? text : codes.get(text.trim().toLowerCase())
 }

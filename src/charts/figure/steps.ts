@@ -1,10 +1,12 @@
-/** The largest of 1, 2 and 5 times a power of ten that is at most a size. */
+// Round numbers for axis steps.
+
+/** Rounds down to 1, 2 or 5 times a power of ten. */
 export function stepBelow(size: number): number {
   const power = 10 ** Math.floor(Math.log10(size || 1))
   return ([5, 2, 1].find((digit) => digit * power <= size) ?? 1) * power
 }
 
-/** The least of 1, 2 and 5 times a power of ten that is at least a size. */
+/** Rounds up to 1, 2 or 5 times a power of ten. */
 export function stepAbove(size: number): number {
   const power = 10 ** Math.floor(Math.log10(size || 1))
   return ([1, 2, 5].find((digit) => digit * power >= size * 0.999999) ?? 10) * power

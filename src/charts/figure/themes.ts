@@ -1,12 +1,13 @@
+// Built-in themes, and how a figure gets a theme.
 import type { Attributes } from './figure.ts'
 import { knownLocale } from './locale.ts'
 
-/** The theme of charts that name none: see docs/guide.md#themes. */
+/** Theme of charts without another theme: see docs/guide.md#themes. */
 export const DEFAULT_THEME = 'gridline'
 
 const SERIF = "Georgia, 'DejaVu Serif', serif"
 
-/** Built-in themes: plotly templates over the default one, with what changes in the dark in `dark`. */
+/** Built-in themes: plotly templates on top of the default theme, with dark variants in `dark`. */
 const builtIn: Readonly<Record<string, { about: string; template: Attributes }>> = {
   [DEFAULT_THEME]: { about: 'eight colors, without a frame; the default', template: {} },
   newsroom: {
@@ -73,8 +74,8 @@ export function isBuiltIn(name: string): boolean {
 }
 
 /**
- * A figure in a theme. The default theme, too, is then one that was chosen: its template is empty. A theme can name the
- * language of charts that have none, in `layout.meta.locale`.
+ * Returns a figure with a theme. The default theme has an empty template. A theme can also set the language,
+ * in `layout.meta.locale`.
  */
 export function dressed<T extends { layout: Attributes }>(figure: T, { name, template }: Theme): T {
   const { layout } = figure

@@ -1,36 +1,38 @@
+// Chooses the chart type and columns that the user left out.
 import { quoted } from '../../contract/shell.ts'
 import { COLUMNS, columnNames, hasLabels, nameInList, numberStyle, yearNames } from '../spec/column-names.ts'
 import { type ChartGrid, type ChartOptions, type Column, MAX_LABELS } from '../spec/options.ts'
 import { AUTO, type ChartType, hasTrait, takes } from '../spec/types.ts'
 
-/** What a chart shows that does not say everything: the rest is chosen from the types of the columns. */
+/** A chart with all options filled in from the column types and values. */
 export interface Completed {
   type: ChartType
   options: ChartOptions
-  /** Options that were chosen, as they are typed; empty if all were given. */
+  /** Automatically chosen options, as command-line flags; empty if there are none. */
   chosen: string
-  /** Why the type was chosen, and which other types would show what; of a type that was given, nothing. */
+  /** Reason for the chosen type; undefined if the type was requested. */
   because?: string
+  /** Other types that fit, each with what it would show. */
   others: readonly string[]
 }
 
 /**
- * How many rows have a value of a column, how many different ones there are, and the largest number without its sign;
- * undefined if that is not known.
+ * Counts the rows with a value and the distinct values of a column, and finds its largest absolute number.
+ * Resolves to undefined if the values are unknown.
  */
 export type Distinct = (
   name: string,
 ) => Promise<{ rows: number; distinct: number; largest?: number } | undefined>
 
-/** The first values of a column. */
+/** Reads the first values of a column. */
 export type Sample = (column: Column) => Promise<readonly unknown[]>
 
-/** Lines that are chosen without being asked for. */
+/** Maximum number of lines that are chosen automatically. */
 const MAX_LINES = 4
-/** Different values of a column that can be series. */
+/** Maximum number of distinct values for a column to become series. */
 const MAX_GROUPS = 12
 
-/** Bars that are chosen without being asked for. */
+/** Maximum number of bars that are chosen automatically. */
 const MAX_BARS = 40
 
 const LATITUDE = /^(?:lat|latitude)$/i
@@ -38,25 +40,26 @@ const LONGITUDE = /^(?:lon|lng|long|longitude)$/i
 const IDENTIFIER = /^(?:id|index|row|no|nr|#|.*[_ ]id|unnamed:? ?\d*|col1)$/i
 const YEAR = /^(?:year|jahr|år|année|ano|año|rok)$/i
 
-/** Adds the type and the columns that are not given. See docs/guide.md#create-plots. */
+/** Fills in the missing chart type and columns. See docs/guide.md#create-plots. */
 export async function completed(
   grid: ChartGrid,
-  given: ChartType | typeof AUTO | undefined,
+  requestedType: ChartType | typeof AUTO | undefined,
   options: ChartOptions,
   distinct: Distinct,
   sample: Sample = async ({ seen = [] }) => seen.map(({ text }) => text.replace(/^"|"$/g, '')),
 ): Promise<Completed> {
-  const all = sorted(grid.cols)
-  const columns = options.x === undefined ? { ...all, texts: await readableFirst(all.texts, distinct) } : all
+  const grouped = sorted(grid.cols)
+  const columns =
+    options.x === undefined ? { ...grouped, texts: await readableFirst(grouped.texts, distinct) } : grouped
   const names = grid.cols.map(({ name }) => name)
-  const named = (name: string | undefined): Column | undefined =>
+  const findColumn = (name: string | undefined): Column | undefined =>
     grid.cols.find((column) => column.name === name)
-  const isOpen = given === undefined || given === AUTO
-  const years = yearsOf(grid, given, options)
+  const isOpen = requestedType === undefined || requestedType === AUTO
+  const years = yearsOf(grid, requestedType, options)
   if (years) return years
-  const next: ChartOptions = await oriented(given, options, named, sample)
-  const open = isOpen ? await typeFor(columns, named(next.x), next, distinct) : undefined
-  const type = open?.type ?? (given as ChartType)
+  const next: ChartOptions = await oriented(requestedType, options, findColumn, sample)
+  const choice = isOpen ? await typeFor(columns, findColumn(next.x), next, distinct) : undefined
+  const type = choice?.type ?? (requestedType as ChartType)
   if (next.x === undefined && next.lat === undefined && needsX(type, options))
     next.x = xFor(type, columns, options)?.name
   if (next.y === undefined && needsY(type, next)) {
@@ -64,21 +67,21 @@ export async function completed(
     if (hasTrait(type, 'joined') && next.y !== undefined)
       next.y = await ofOneScale(columnNames(next.y, names), distinct)
   }
-  // More labels than an axis has room for: the largest of them.
+  // With more labels than fit on an axis, show only the largest values.
   if (isOpen && type === 'bar' && options.x === undefined && next.x !== undefined && next.top === undefined) {
     const labels = await distinct(next.x)
     if (labels && labels.distinct > MAX_LABELS) next.top = MAX_BARS
   }
-  // Several rows at one place are several series, or one sum.
+  // With several rows per x, draw several series or aggregate.
   if (
     isOpen &&
     next.x !== undefined &&
     next.by === undefined &&
     (next.aggregate === undefined || next.aggregate === 'none')
   ) {
-    const found = await distinct(next.x)
-    if (found && found.distinct < found.rows && type !== 'scatter' && type !== 'histogram') {
-      const group = await groupFor(columns.texts, next, found, distinct)
+    const counts = await distinct(next.x)
+    if (counts && counts.distinct < counts.rows && type !== 'scatter' && type !== 'histogram') {
+      const group = await groupFor(columns.texts, next, counts, distinct)
       if (group && type === 'line') {
         next.by = group
         next.y = next.y && nameInList(columnNames(next.y, names)[0])
@@ -87,7 +90,7 @@ export async function completed(
     }
   }
   if (isOpen && type === 'bar' && next.y === undefined) next.aggregate = 'count'
-  const words = [
+  const flags = [
     ...(isOpen ? [`--type ${type}`] : []),
     ...(['x', 'y', 'by', 'aggregate', 'top'] as const).flatMap((name) =>
       next[name] !== undefined && next[name] !== options[name]
@@ -96,20 +99,26 @@ export async function completed(
     ),
     ...(next.horizontal && !options.horizontal ? ['--horizontal'] : []),
   ]
-  return { type, options: next, chosen: words.join(' '), because: open?.because, others: open?.others ?? [] }
+  return {
+    type,
+    options: next,
+    chosen: flags.join(' '),
+    because: choice?.because,
+    others: choice?.others ?? [],
+  }
 }
 
-/** Types that show a table whose columns are years by itself. */
+/** Types for which year columns become the x axis. */
 const OVER_YEARS: ReadonlySet<ChartType> = new Set(['line', 'step', 'slope', 'bump', 'area'])
 
-/** A line for each row of a table whose columns are years; undefined for other tables. */
+/** Chooses one line per row for a table with year columns; undefined for other tables. */
 function yearsOf(
   grid: ChartGrid,
-  given: ChartType | typeof AUTO | undefined,
+  requestedType: ChartType | typeof AUTO | undefined,
   options: ChartOptions,
 ): Completed | undefined {
-  const isOpen = given === undefined || given === AUTO
-  const type = isOpen ? 'line' : given
+  const isOpen = requestedType === undefined || requestedType === AUTO
+  const type = isOpen ? 'line' : requestedType
   if (!OVER_YEARS.has(type)) return undefined
   const years = yearNames(grid.cols.filter(({ type }) => type === 'number').map(({ name }) => name))
   const isTaken = grid.cols.some(({ name }) => name === COLUMNS)
@@ -127,35 +136,37 @@ function yearsOf(
   }
 }
 
-/** Numbers along x and labels or dates along y are meant: the columns are exchanged, and bars go from left to right. */
+/** Swaps x and y if x holds numbers and y holds labels or dates. Bars then become horizontal. */
 async function oriented(
   type: ChartType | typeof AUTO | undefined,
   options: ChartOptions,
-  named: (name: string | undefined) => Column | undefined,
+  findColumn: (name: string | undefined) => Column | undefined,
   sample: Sample,
 ): Promise<ChartOptions> {
-  const [x, y] = [named(options.x), named(options.y)]
+  const [x, y] = [findColumn(options.x), findColumn(options.y)]
   if (x?.type !== 'number' || y === undefined || options.aggregate === 'count') return { ...options }
   const isLabels = hasLabels(y)
   const isDates = y.type === 'date' || y.type === 'datetime'
   if ((!isLabels && !isDates) || NUMBERS_ACROSS.has(type ?? AUTO)) return { ...options }
-  // Numbers that were read as texts are no labels.
+  // Text that looks like numbers is not labels.
   if (isLabels && numberStyle(await sample(y)) !== undefined) return { ...options }
   const isOpen = type === undefined || type === AUTO
-  // Options of one axis would be wrong for the other: nothing is exchanged.
+  // Do not swap if an option applies to one axis.
   if (OF_AXES.some((name) => options[name] !== undefined && options[name] !== false)) return { ...options }
-  const canTurn = isLabels && (isOpen || takes(type, 'horizontal')) && options.facet === undefined
-  return { ...options, x: options.y, y: options.x, ...(canTurn && { horizontal: true }) }
+  const canBeHorizontal = isLabels && (isOpen || takes(type, 'horizontal')) && options.facet === undefined
+  return { ...options, x: options.y, y: options.x, ...(canBeHorizontal && { horizontal: true }) }
 }
 
+/** Options that apply to one axis. */
 const OF_AXES = ['logX', 'logY', 'rangeX', 'rangeY', 'mark', 'band'] as const
 
-/** Types whose x can hold numbers and whose y can hold labels. */
+/** Types that accept numbers on x and labels on y. */
 const NUMBERS_ACROSS: ReadonlySet<string> = new Set([
   ...['heatmap', 'contour', 'histogram', 'histogram2d', 'table', 'scatter3d', 'surface', 'map'],
   ...['parallel', 'scatter', 'choropleth', 'sankey', 'rose', 'hexbin', 'bump', 'slope'],
 ])
 
+/** Columns by kind. Numeric columns named like a year count as dates. */
 interface Columns {
   dates: Column[]
   numbers: Column[]
@@ -179,39 +190,41 @@ function sorted(cols: readonly Column[]): Columns {
 /** Maximum number of text columns whose labels are counted. */
 const MAX_COUNTED_COLUMNS = 20
 
-/** Moves the first column of texts that an axis has room for to the front. Counts the labels of no more than it must. */
+/** Moves the first text column whose labels fit on an axis to the front. */
 async function readableFirst(texts: Column[], distinct: Distinct): Promise<Column[]> {
   for (const column of texts.slice(0, MAX_COUNTED_COLUMNS)) {
     const count = await distinct(column.name)
-    const room = count && count.distinct < count.rows ? MAX_BARS : MAX_LABELS
-    if (!count || count.distinct <= room) return [column, ...texts.filter((one) => one !== column)]
+    const maxLabels = count && count.distinct < count.rows ? MAX_BARS : MAX_LABELS
+    if (!count || count.distinct <= maxLabels) return [column, ...texts.filter((other) => other !== column)]
   }
   return texts
 }
 
-/** The columns of a table, by kind, for the choice of a type. */
+/** Facts about a table from which the type is chosen. */
 interface Known extends Columns {
   x: Column | undefined
   y: string | undefined
-  /** How often there are labels of the first column of them. */
+  /** Counts of the first text column. */
   labels: { rows: number; distinct: number } | undefined
 }
 
+/** A type that may be chosen. */
 interface Candidate {
   type: ChartType
+  /** Returns whether the type suits the table. */
   isFit(known: Known): boolean
-  /** Why it is chosen. */
+  /** Returns the reason for choosing it, or what it would show. */
   because(known: Known): string
 }
 
-/** The types that are chosen, the first that fits. */
+/** Types in order of preference: the first that fits is chosen. */
 const candidates: readonly Candidate[] = [
   {
     type: 'map',
     isFit: ({ x, y, numbers }) =>
       x === undefined &&
       y === undefined &&
-      [LATITUDE, LONGITUDE].every((name) => numbers.some((one) => name.test(one.name))),
+      [LATITUDE, LONGITUDE].every((name) => numbers.some((column) => name.test(column.name))),
     because: () => 'there are latitudes and longitudes',
   },
   {
@@ -225,10 +238,10 @@ const candidates: readonly Candidate[] = [
       if (x) return !texts.includes(x) && (y !== undefined || numbers.length > 1)
       if (numbers.length < 2) return false
       if (texts.length === 0) return true
-      // Many things with several numbers each: how the numbers go together, in a color for each group.
+      // Many items with several numbers each: show how the numbers relate, one color per group.
       return y === undefined && labels !== undefined && (isNameOfMany(labels) || isGroup(labels))
     },
-    because: () => 'there are several numbers of each row',
+    because: () => 'each row has several numbers',
   },
   {
     type: 'histogram',
@@ -248,7 +261,7 @@ const candidates: readonly Candidate[] = [
   },
 ]
 
-/** Types that nobody chooses for a table, and what they would show. */
+/** Types that are only suggested, and what they would show. */
 const others: readonly Candidate[] = [
   {
     type: 'bar',
@@ -258,7 +271,7 @@ const others: readonly Candidate[] = [
   {
     type: 'scatter',
     isFit: ({ numbers }) => numbers.length > 1,
-    because: ({ numbers }) => `how ${numbers[0].name} and ${numbers[1].name} go together`,
+    because: ({ numbers }) => `how ${numbers[0].name} and ${numbers[1].name} relate`,
   },
   {
     type: 'histogram',
@@ -293,16 +306,18 @@ const others: readonly Candidate[] = [
   {
     type: 'splom',
     isFit: ({ numbers }) => numbers.length > 2,
-    because: () => 'how all numbers go together, each with each',
+    because: () => 'how each pair of numbers relates',
   },
 ]
 
+/** Returns whether each of many rows has its own label. */
 const isNameOfMany = ({ rows, distinct }: { rows: number; distinct: number }): boolean =>
   rows > MAX_BARS && distinct === rows
+/** Returns whether the labels divide the rows into few groups. */
 const isGroup = ({ rows, distinct }: { rows: number; distinct: number }): boolean =>
   distinct < rows && distinct <= MAX_GROUPS
 
-/** The type for a table, why, and what other types would show. A column of groups becomes the series of a scatter. */
+/** Chooses a type and lists alternatives. Sets `options.by` if a text column groups a scatter. */
 async function typeFor(
   columns: Columns,
   x: Column | undefined,
@@ -310,18 +325,22 @@ async function typeFor(
   distinct: Distinct,
 ): Promise<{ type: ChartType; because: string; others: string[] }> {
   const [text] = columns.texts
-  const known: Known = { ...columns, x, y: options.y, labels: text && (await distinct(text.name)) }
-  const { type, because } = candidates.find(({ isFit }) => isFit(known))!
-  if (type === 'scatter' && !x && text && known.labels && !isNameOfMany(known.labels))
+  const facts: Known = { ...columns, x, y: options.y, labels: text && (await distinct(text.name)) }
+  const { type, because } = candidates.find(({ isFit }) => isFit(facts))!
+  if (type === 'scatter' && !x && text && facts.labels && !isNameOfMany(facts.labels))
     options.by ??= text.name
-  const rest = others.filter((one) => one.type !== type && one.isFit(known))
-  return { type, because: because(known), others: rest.map((one) => `${one.type} (${one.because(known)})`) }
+  const alternatives = others.filter((candidate) => candidate.type !== type && candidate.isFit(facts))
+  return {
+    type,
+    because: because(facts),
+    others: alternatives.map((candidate) => `${candidate.type} (${candidate.because(facts)})`),
+  }
 }
 
 function needsX(type: ChartType, { y, color }: ChartOptions): boolean {
   if (hasTrait(type, 'optional x') || hasTrait(type, 'no x')) return false
   if (hasTrait(type, 'spread')) return y === undefined
-  // A map of several columns has the rows on its other axis.
+  // A heatmap of several columns uses the rows as its other axis.
   return !((hasTrait(type, 'cells') || type === 'surface') && color === undefined)
 }
 
@@ -330,6 +349,7 @@ function needsY(type: ChartType, { aggregate, z }: ChartOptions): boolean {
   return !hasTrait(type, 'cells') && type !== 'table' && type !== 'surface'
 }
 
+/** Returns the x column for a type; undefined if no column suits. */
 function xFor(type: ChartType, { dates, numbers, texts }: Columns, { y }: ChartOptions): Column | undefined {
   const taken = new Set(
     y === undefined
@@ -339,18 +359,19 @@ function xFor(type: ChartType, { dates, numbers, texts }: Columns, { y }: ChartO
           [...dates, ...numbers, ...texts].map(({ name }) => name),
         ),
   )
-  const free = (column: Column): boolean => !taken.has(column.name)
+  const isFree = (column: Column): boolean => !taken.has(column.name)
   if (type === 'ecdf' || type === 'density') return numbers[0]
   if (type === 'histogram') return numbers[0] ?? dates[0]
   if (type === 'scatter' || type === 'histogram2d' || type === 'hexbin' || type === 'scatter3d')
-    return (y === undefined && numbers.length < 2 ? dates : numbers).find(free) ?? dates.find(free)
+    return (y === undefined && numbers.length < 2 ? dates : numbers).find(isFree) ?? dates.find(isFree)
   const isTime = hasTrait(type, 'joined') || ['candlestick', 'ohlc', 'calendar'].includes(type)
-  return (isTime ? [...dates, ...texts] : [...texts, ...dates]).find(free)
+  return (isTime ? [...dates, ...texts] : [...texts, ...dates]).find(isFree)
 }
 
-/** Prices by their names. */
+/** Price columns, by name. */
 const PRICES = ['open', 'high', 'low', 'close']
 
+/** Returns the --y columns for a type, comma-separated; undefined if no column suits. */
 function yFor(
   type: ChartType,
   { numbers, dates }: Columns,
@@ -359,9 +380,9 @@ function yFor(
   const used = new Set([x, by, color, size, error])
   const free = numbers.filter(({ name }) => !used.has(name)).map(({ name }) => name)
   if (type === 'candlestick' || type === 'ohlc') {
-    const found = PRICES.map((price) => free.find((name) => name.toLowerCase() === price))
-    return found.every((name) => name !== undefined)
-      ? found.map((name) => nameInList(name)).join(',')
+    const prices = PRICES.map((price) => free.find((name) => name.toLowerCase() === price))
+    return prices.every((name) => name !== undefined)
+      ? prices.map((name) => nameInList(name)).join(',')
       : undefined
   }
   if (type === 'timeline' && dates.length > 1)
@@ -372,40 +393,40 @@ function yFor(
   if (free.length === 0) return undefined
   if (hasTrait(type, 'two y') || (type === 'pyramid' && by === undefined))
     return free.length < 2 ? undefined : free.slice(0, 2).map(nameInList).join(',')
-  const isSeveral = type === 'parallel' || type === 'splom' || (hasTrait(type, 'joined') && by === undefined)
-  const most = type === 'parallel' ? 12 : type === 'splom' ? 5 : isSeveral ? MAX_LINES : 1
-  return free.slice(0, most).map(nameInList).join(',')
+  const hasSeveral = type === 'parallel' || type === 'splom' || (hasTrait(type, 'joined') && by === undefined)
+  const maxColumns = type === 'parallel' ? 12 : type === 'splom' ? 5 : hasSeveral ? MAX_LINES : 1
+  return free.slice(0, maxColumns).map(nameInList).join(',')
 }
 
-/** On one axis, a column whose largest value is so much smaller is a flat line. */
+/** Maximum ratio of the largest values of columns on one axis: a smaller column would be a flat line. */
 const MAX_RATIO = 20
 
-/** The first of some columns, and those that can be seen beside it on one axis. */
+/** Returns the first column and every column on a comparable scale. */
 async function ofOneScale(names: readonly string[], distinct: Distinct): Promise<string> {
   const sizes = await Promise.all(names.map(async (name) => (await distinct(name))?.largest))
   const [first] = sizes
-  const isNear = (size: number | undefined): boolean =>
+  const isComparable = (size: number | undefined): boolean =>
     first === undefined || size === undefined || (size <= first * MAX_RATIO && size * MAX_RATIO >= first)
   return names
-    .filter((_, k) => isNear(sizes[k]))
+    .filter((_, k) => isComparable(sizes[k]))
     .map(nameInList)
     .join(',')
 }
 
-/** The column whose values tell the rows of one place apart. */
+/** Returns the text column that separates rows with the same x; undefined if there is none. */
 async function groupFor(
   texts: readonly Column[],
   { x }: ChartOptions,
-  along: { rows: number; distinct: number },
+  xCounts: { rows: number; distinct: number },
   distinct: Distinct,
 ): Promise<string | undefined> {
   for (const { name } of texts) {
-    const found = name === x ? undefined : await distinct(name)
+    const counts = name === x ? undefined : await distinct(name)
     if (
-      found &&
-      found.distinct > 1 &&
-      found.distinct <= MAX_GROUPS &&
-      found.distinct * along.distinct >= along.rows
+      counts &&
+      counts.distinct > 1 &&
+      counts.distinct <= MAX_GROUPS &&
+      counts.distinct * xCounts.distinct >= xCounts.rows
     )
       return name
   }

@@ -1,3 +1,4 @@
+// Resolves the columns named by options, and checks their types.
 import { closest, listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import {
@@ -14,15 +15,15 @@ import type { ChartGrid, ChartOptions, Column } from '../spec/options.ts'
 import { type ChartType, hasTrait } from '../spec/types.ts'
 import type { ChartValues } from './values.ts'
 
-/** The type of an axis of names: years are numbers, and days are dates. */
+/** Returns the axis type of column names: years are numbers, and days are dates. */
 function axisTypeOf(names: readonly string[]): 'number' | 'date' | 'text' {
   if (names.every((name) => /^\d{1,4}(?:\.\d+)?$/.test(name))) return 'number'
   return names.every((name) => /^\d{4}-\d\d(?:-\d\d)?$/.test(name)) ? 'date' : 'text'
 }
 
-/** A chart that is being made: checks its options against the columns of a grid. */
+/** Resolves and checks the columns of one chart. */
 export class Chart {
-  /** The columns that options name. */
+  /** Columns that options refer to. */
   readonly named = new Set<Column>()
 
   constructor(
@@ -35,63 +36,63 @@ export class Chart {
     return this.grid.cols.map((column) => column.name)
   }
 
-  /** The column of an option. Throws with the name meant if there is none. */
+  /** Returns the column of an option. Throws `unknown_column`, with the closest name. */
   column(flag: string, name: string | undefined): Column | undefined {
     if (name === undefined) return undefined
     const { cols, filename } = this.grid
-    const found = cols.find((column) => column.name === name)
-    if (found) {
-      this.named.add(found)
-      return found
+    const match = cols.find((column) => column.name === name)
+    if (match) {
+      this.named.add(match)
+      return match
     }
     const { names } = this
-    const meant = closest(name, names)
-    throw new Problem('unknown_column', `${flag} ${name}: the grid ${filename} has no column of that name`, {
-      hint: meant === undefined ? `Columns: ${listed(names)}` : `Did you mean ${meant}?`,
+    const suggestion = closest(name, names)
+    throw new Problem('unknown_column', `${flag} ${name}: the grid ${filename} has no such column`, {
+      hint: suggestion === undefined ? `Columns: ${listed(names)}` : `Did you mean ${suggestion}?`,
     })
   }
 
-  /** A column that must hold numbers. */
+  /** Returns a column that must be numeric. Throws `usage`. */
   async number(flag: string, name: string | undefined): Promise<Column | undefined> {
     const column = this.column(flag, name)
     if (column) await this.assertNumbers(flag, column)
     return column
   }
 
-  /** The columns of --y. They hold numbers, unless they are an axis only. */
-  async yColumns(given: string | undefined, isAxis: boolean, isCount: boolean): Promise<Column[]> {
-    if (given === undefined) {
+  /** Returns the columns of --y. They must be numeric, unless they only form an axis. */
+  async yColumns(input: string | undefined, isAxis: boolean, isCount: boolean): Promise<Column[]> {
+    if (input === undefined) {
       if (isCount || hasTrait(this.type, 'optional y')) return []
       if (this.type === 'table') return this.grid.cols.map(({ name }) => this.column('--y', name)!)
       throw new Problem('usage', `a ${this.type} chart needs --y`, {
         hint: `Columns: ${listed(this.names)}`,
       })
     }
-    const columns = this.columns('--y', given)
+    const columns = this.columns('--y', input)
     if (hasTrait(this.type, 'one y') && columns.length > 1)
-      throw new Problem('usage', `--y: a ${this.type} shows one column`)
+      throw new Problem('usage', `--y: a ${this.type} accepts one column`)
     if (!hasTrait(this.type, 'spread') && !isAxis && !isCount)
       for (const column of columns) await this.assertNumbers('--y', column)
     return columns
   }
 
-  /** The columns of an option, comma-separated. */
-  columns(flag: string, given: string | undefined): Column[] {
-    return given === undefined ? [] : columnNames(given, this.names).map((name) => this.column(flag, name)!)
+  /** Returns the columns of an option, comma-separated. */
+  columns(flag: string, input: string | undefined): Column[] {
+    return input === undefined ? [] : columnNames(input, this.names).map((name) => this.column(flag, name)!)
   }
 
-  /** Whether the names of the columns of --y stand along the x axis. */
+  /** Returns whether the x axis holds the names of the --y columns. */
   isAcross({ x }: ChartOptions): boolean {
     return x === COLUMNS && !this.names.includes(COLUMNS)
   }
 
-  /** The x axis with the names of columns, and their values as one column: see the transform `melt`. */
+  /** Returns the axis of column names, and one virtual column of their values (transform `melt`). */
   across(ys: readonly Column[]): { x: Column; ys: Column[] } {
     const isOther = (['spread', 'cells', 'no axes', 'one y', 'two y'] as const).some((trait) =>
       hasTrait(this.type, trait),
     )
     if (isOther || ['candlestick', 'ohlc', 'funnel'].includes(this.type))
-      throw new Problem('usage', `--x ${COLUMNS}: a ${this.type} has one column along its axis`)
+      throw new Problem('usage', `--x ${COLUMNS}: a ${this.type} needs a column on its x axis`)
     if (ys.length < 2) throw new Problem('usage', `--x ${COLUMNS} needs several columns with --y`)
     const type = axisTypeOf(ys.map(({ name }) => name))
     const [first, last] = [ys[0].name, ys.at(-1)!.name]
@@ -104,38 +105,40 @@ export class Chart {
     return columns as { x: Column; ys: Column[] }
   }
 
-  /** The columns of an option that must hold numbers. */
-  async numbers(flag: string, given: string | undefined): Promise<Column[]> {
-    const columns = this.columns(flag, given)
+  /** Returns the columns of an option. They must be numeric. */
+  async numbers(flag: string, input: string | undefined): Promise<Column[]> {
+    const columns = this.columns(flag, input)
     for (const column of columns) await this.assertNumbers(flag, column)
     return columns
   }
 
-  /** The column whose name says what it holds. Throws `usage` if there is none. */
+  /** Returns the first column name that matches. Throws `usage` if there is none. */
   nameLike(flag: string, pattern: RegExp): string {
-    const found = this.grid.cols.find(({ name }) => pattern.test(name.trim()))
-    if (found) return found.name
+    const match = this.grid.cols.find(({ name }) => pattern.test(name.trim()))
+    if (match) return match.name
     throw new Problem(
       'usage',
-      `a map needs ${flag}: the column of its ${flag === '--lat' ? 'latitudes' : 'longitudes'}`,
+      `a map needs ${flag}: the column of ${flag === '--lat' ? 'latitudes' : 'longitudes'}`,
       {
         hint: `Columns: ${listed(this.names)}`,
       },
     )
   }
 
+  /** Throws `usage` if a column is not numeric, with an example value and how to load it as numbers. */
   private async assertNumbers(flag: string, column: Column): Promise<void> {
     const { name, type } = column
     if (type === 'number' || type === 'empty' || type === undefined) return
     const texts = await this.values.sample(column)
-    const shown = texts.find((text) => typeof text === 'string' && Number.isNaN(Number(text))) as
+    const firstText = texts.find((text) => typeof text === 'string' && Number.isNaN(Number(text))) as
       | string
       | undefined
     const reason = numberStyle(texts)
-    const example = shown === undefined ? undefined : `for example ${JSON.stringify(shown.slice(0, 40))}`
-    const why = [reason, example].filter(Boolean).join(', ')
-    const numbers = this.grid.cols.filter((one) => one.type === 'number').map((one) => one.name)
-    const again =
+    const example =
+      firstText === undefined ? undefined : `for example ${JSON.stringify(firstText.slice(0, 40))}`
+    const explanation = [reason, example].filter(Boolean).join(', ')
+    const numbers = this.grid.cols.filter((column) => column.type === 'number').map((column) => column.name)
+    const remedy =
       reason === 'decimal commas'
         ? 'read the file with --decimal , and, if points separate thousands, --thousands . (or with --locale, such as --locale de)'
         : reason === 'thousands separators'
@@ -144,59 +147,59 @@ export class Chart {
     const asNumbers = `write them with a decimal point and without units, and upload the file again with --column ${JSON.stringify(`${name}:number`)} --on-conflict replace`
     throw new Problem(
       'usage',
-      `${flag} ${name}: the column holds ${typeName(type)} values, not numbers${why && ` (${why})`}`,
+      `${flag} ${name}: the column holds ${typeName(type)} values, not numbers${explanation && ` (${explanation})`}`,
       {
         hint: reason
-          ? `To load them as numbers, ${again}; of a grid that exists, upload the file again with --on-conflict replace.`
+          ? `To load them as numbers, ${remedy}; for an existing grid, upload the file again with --on-conflict replace.`
           : numbers.length > 0
             ? `Columns of numbers: ${listed(numbers)}.`
-            : `If they are numbers, ${asNumbers}.`,
+            : `If these are numbers, ${asNumbers}.`,
       },
     )
   }
 
-  /** The transform that keeps and sorts rows; undefined without --where and --sort. Throws `usage` and `unknown_column`. */
+  /** Returns the transform that filters and sorts rows; undefined if there is none. Throws `usage`. */
   selection({ where, sort, aggregate, x, y }: ChartOptions): object | undefined {
     const condition = where === undefined ? undefined : parseWhere(where)
     const keys = sort === undefined ? [] : parseSort(sort)
-    const lost = aggregate && keys.find(({ name }) => name !== x && name !== y)
-    if (lost)
+    const invalidKey = aggregate && keys.find(({ name }) => name !== x && name !== y)
+    if (invalidKey)
       throw new Problem(
         'usage',
-        `--sort ${lost.name}: with --aggregate, only the columns of --x and --y are sorted by`,
+        `--sort ${invalidKey.name}: with --aggregate, sort by the --x or --y column`,
         {
           hint: 'Each point combines several rows.',
         },
       )
-    // With --aggregate, the axes are sorted after it.
-    const before = aggregate ? [] : keys
-    const named = [
-      ...new Set([...(condition ? columnsOf(condition.expression) : []), ...before.map(({ name }) => name)]),
+    // With --aggregate, other transforms sort the result.
+    const rowKeys = aggregate ? [] : keys
+    const usedNames = [
+      ...new Set([...(condition ? columnsOf(condition.expression) : []), ...rowKeys.map(({ name }) => name)]),
     ]
     if (condition && columnsOf(condition.expression).length === 0)
       throw new Problem('usage', `--where ${where}: names no column`, {
-        hint: 'A name that is a number is in double quotes: "2019" > 1.',
+        hint: 'Put a name that is a number in double quotes: "2019" > 1.',
       })
     for (const { name } of keys) this.column('--sort', name)
-    const columns = named.map((name) => columnNamed(name, this.grid.cols))
+    const columns = usedNames.map((name) => columnNamed(name, this.grid.cols))
     for (const column of columns) this.named.add(column)
     if (condition)
       boundWhere(
         condition,
         columns.map(({ name, type }) => ({ name, type: type as QueryType })),
       )
-    if (!condition && before.length === 0) return undefined
+    if (!condition && rowKeys.length === 0) return undefined
     return {
       type: 'rows',
       where,
-      sort: before.length === 0 ? undefined : before.map(sortText).join(','),
-      names: named,
+      sort: rowKeys.length === 0 ? undefined : rowKeys.map(sortText).join(','),
+      names: usedNames,
       types: columns.map(({ type }) => type),
       valuessrc: `${this.grid.fid}:${columns.map(({ uid }) => uid).join(',')}`,
     }
   }
 
-  /** The reference to a column, or to several that are one list; undefined for what is in no column. */
+  /** Returns the reference to the data of a column; undefined for virtual columns. */
   reference(column: Column | undefined): string | undefined {
     return column && column.uid !== '' ? `${this.grid.fid}:${column.uid}` : undefined
   }

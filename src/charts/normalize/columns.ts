@@ -1,9 +1,10 @@
+// Resolves the columns of all chart options.
 import { columnNames } from '../spec/column-names.ts'
 import type { ChartOptions, Column } from '../spec/options.ts'
 import { type ChartType, hasTrait, isCellMap } from '../spec/types.ts'
 import type { Chart } from './chart.ts'
 
-/** The columns of a chart, by the options that name them. */
+/** Columns of a chart, by option. */
 export interface ChartColumns {
   x?: Column
   ys: readonly Column[]
@@ -21,13 +22,13 @@ export interface ChartColumns {
   parent?: Column
   id?: Column
   to?: Column
-  /** The columns of --band-of. */
+  /** Columns of --band-of. */
   ends: readonly Column[]
   lat?: Column
   lon?: Column
 }
 
-/** Finds the columns that the options of a chart name. Throws `unknown_column` and `usage`. */
+/** Resolves the columns that options name. Throws `unknown_column` and `usage`. */
 export async function columnsOf(chart: Chart, type: ChartType, options: ChartOptions): Promise<ChartColumns> {
   const { aggregate } = options
   const isAcross = chart.isAcross(options)
@@ -35,7 +36,7 @@ export async function columnsOf(chart: Chart, type: ChartType, options: ChartOpt
   const isMap = isCellMap(type, options)
   const isAxis = isMap || hasTrait(type, 'axis y')
   const isCount = aggregate === 'count' && !hasTrait(type, 'cells')
-  const place = async (flag: '--lat' | '--lon', name: string | undefined, pattern: RegExp) =>
+  const coordinate = async (flag: '--lat' | '--lon', name: string | undefined, pattern: RegExp) =>
     type === 'map' ? await chart.number(flag, name ?? chart.nameLike(flag, pattern)) : undefined
   const ys = inOrder(await chart.yColumns(options.y, isAxis, isCount), options)
   return {
@@ -55,12 +56,12 @@ export async function columnsOf(chart: Chart, type: ChartType, options: ChartOpt
     id: chart.column('--id', options.id),
     to: chart.column('--to', options.to),
     ends: await chart.numbers('--band-of', options.bandOf),
-    lat: await place('--lat', options.lat, /^(lat|latitude)$/i),
-    lon: await place('--lon', options.lon, /^(lon|lng|long|longitude)$/i),
+    lat: await coordinate('--lat', options.lat, /^(lat|latitude)$/i),
+    lon: await coordinate('--lon', options.lon, /^(lon|lng|long|longitude)$/i),
   }
 }
 
-/** The columns of --y in the order of --order, if it names them. */
+/** Returns the columns of --y, in the order of --order if it names them. */
 function inOrder(ys: Column[], { order, by }: ChartOptions): Column[] {
   const names = order === undefined || by !== undefined ? [] : columnNames(order)
   const isNamed = ({ name }: Column): boolean => names.includes(name)

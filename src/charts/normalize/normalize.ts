@@ -1,3 +1,4 @@
+// Checks chart options against the columns of a grid and their values.
 import type { ChartGrid, ChartOptions } from '../spec/options.ts'
 import type { Facts } from '../spec/spec.ts'
 import { type ChartType, hasTrait } from '../spec/types.ts'
@@ -6,29 +7,29 @@ import { type ChartColumns, columnsOf } from './columns.ts'
 import { assertReadable, assertTaken, assertTogether } from './rules.ts'
 import { type ChartClient, ChartValues } from './values.ts'
 
-/** A chart whose options are checked, and whose columns are found. */
+/** A chart with checked options and resolved columns. */
 export interface NormalChart {
   type: ChartType
   options: ChartOptions
   columns: ChartColumns
   chart: Chart
   values: ChartValues
-  /** The transform that keeps and sorts rows, if any. */
+  /** undefined | Transform that filters and sorts rows, if any. */
   selected: object | undefined
-  /** Points of a line are put in order where it is drawn. */
+  /** The points of a line are sorted when the chart is drawn. */
   isUnsorted: boolean
 }
 
-/** Checks the options of a chart against the columns of a grid, and their values. Throws `usage`, `unknown_column` and `bad_data`. */
+/** Checks options, and resolves their columns. Throws `usage`, `unknown_column` and `bad_data`. */
 export async function normalize(
   client: ChartClient | undefined,
   grid: ChartGrid,
   type: ChartType,
-  given: ChartOptions,
+  input: ChartOptions,
   note: (text: string) => void,
   facts: Facts | undefined,
 ): Promise<NormalChart> {
-  const options = ordered(given, grid)
+  const options = ordered(input, grid)
   const values = new ChartValues(client, grid.fid, type, options, note, facts)
   const chart = new Chart(values, grid, type)
   assertTaken(type, options)
@@ -43,8 +44,8 @@ export async function normalize(
   return { type, options, columns, chart, values, selected, isUnsorted }
 }
 
-/** Options whose `--order`, if it is one column, is a sort by its values. */
-function ordered(given: ChartOptions, { cols }: ChartGrid): ChartOptions {
-  const isColumn = cols.some(({ name }) => name === given.order)
-  return isColumn ? { ...given, sort: given.order, order: undefined } : given
+/** Converts an `--order` that names one column to a `--sort` by that column. */
+function ordered(options: ChartOptions, { cols }: ChartGrid): ChartOptions {
+  const isColumn = cols.some(({ name }) => name === options.order)
+  return isColumn ? { ...options, sort: options.order, order: undefined } : options
 }

@@ -1,3 +1,4 @@
+// Rules for the options of a chart, alone and in combination.
 import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { COLUMNS, columnNames, hasLabels, typeName } from '../spec/column-names.ts'
@@ -8,7 +9,7 @@ import type { ChartColumns } from './columns.ts'
 import { assertLocale } from './locale.ts'
 import type { ChartValues } from './values.ts'
 
-/** Throws `usage` for an option that the type of chart does not have. */
+/** Throws `usage` for an option that the chart type does not accept. */
 export function assertTaken(type: ChartType, options: ChartOptions): void {
   for (const name of typedOptions)
     if (options[name] !== undefined && options[name] !== false && !takes(type, name)) {
@@ -21,9 +22,10 @@ export function assertTaken(type: ChartType, options: ChartOptions): void {
     }
 }
 
+/** Options of charts with axes. */
 const AXIS_OPTIONS: ReadonlySet<string> = new Set(['logX', 'logY', 'rangeX', 'rangeY', 'formatY', 'unit'])
 
-/** Options that cannot be used together, and why. */
+/** Pairs of options that cannot be combined, and why. */
 const CLASHES: readonly (readonly [keyof ChartOptions, keyof ChartOptions, string?])[] = [
   ['error', 'aggregate', 'error bars belong to single rows'],
   ['facet', 'horizontal'],
@@ -33,7 +35,7 @@ const CLASHES: readonly (readonly [keyof ChartOptions, keyof ChartOptions, strin
   ['facet', 'animate'],
 ]
 
-/** Throws `usage` for options that make no chart with each other, or with the columns that they name. */
+/** Throws `usage` for options that conflict with each other or with their columns. */
 export async function assertTogether(
   chart: Chart,
   type: ChartType,
@@ -41,20 +43,19 @@ export async function assertTogether(
   { x, ys, by, facets, animate }: ChartColumns,
 ): Promise<void> {
   const { aggregate, stack, top, trend, y2, zone, per } = options
-  const isGiven = (name: keyof ChartOptions): boolean =>
-    options[name] !== undefined && options[name] !== false
-  for (const [one, other, why] of CLASHES)
-    if (isGiven(one) && isGiven(other))
+  const isSet = (name: keyof ChartOptions): boolean => options[name] !== undefined && options[name] !== false
+  for (const [first, second, why] of CLASHES)
+    if (isSet(first) && isSet(second))
       throw new Problem(
         'usage',
-        `${flagOf(one)} and ${flagOf(other)} cannot be used together${why === undefined ? '' : `: ${why}`}`,
+        `${flagOf(first)} and ${flagOf(second)} cannot be used together${why === undefined ? '' : `: ${why}`}`,
       )
-  if (facets.length > 2) throw new Problem('usage', '--facet has one column, or two: rows and columns')
+  if (facets.length > 2) throw new Problem('usage', '--facet accepts one column, or two: rows and columns')
   if (trend !== undefined) assertTrend(trend)
   if (options.locale !== undefined) assertLocale(options.locale, '--locale')
   if (trend === 'linear' && hasLabels(x))
     throw new Problem('usage', '--trend linear needs numbers or dates on the x axis', {
-      hint: 'Labels have no distance from each other. --trend mean:3 follows the points in their order.',
+      hint: 'For labels, use --trend mean:3: it follows the order of the points.',
     })
   if (y2 !== undefined && (stack === 'center' || x?.uid === ''))
     throw new Problem(
@@ -76,7 +77,7 @@ export async function assertTogether(
     for (const column of x ? [x, ...ys] : ys) await chart.number(x === column ? '--x' : '--y', column.name)
 }
 
-/** Throws if the chart would draw several rows as one, or more labels than anybody reads. */
+/** Throws `bad_data` or `usage` if rows would overlap, labels would not fit, or values suit no such chart. */
 export async function assertReadable(
   values: ChartValues,
   type: ChartType,
@@ -102,7 +103,7 @@ export async function assertReadable(
   if (logY && hasTrait(type, 'from zero'))
     throw new Problem(
       'usage',
-      `--log-y: a ${type} chart begins at zero, which a logarithmic axis does not have`,
+      `--log-y: a ${type} chart begins at zero, but a logarithmic axis has no zero`,
       {
         hint: `Use --type ${type === 'area' ? 'line' : 'dot'}.`,
       },
@@ -110,7 +111,7 @@ export async function assertReadable(
   if (!isWhole(aggregate) && (hasTrait(type, 'slices') || isStacked))
     throw new Problem(
       'usage',
-      `--aggregate ${aggregate}: ${hasTrait(type, 'slices') ? 'slices' : 'stacked series'} are parts of a whole, and these do not add up`,
+      `--aggregate ${aggregate}: ${hasTrait(type, 'slices') ? 'slices' : 'stacked series'} are parts of a whole, but these values do not add up`,
       {
         hint: hasTrait(type, 'slices')
           ? 'Use --type bar, or --aggregate sum or count.'
@@ -125,7 +126,7 @@ export async function assertReadable(
   if (!aggregate && (stack === 'percent' || stack === 'center'))
     await values.assertParts(ys, `--stack ${stack}`)
   if (stack === 'percent' && !isSeveral && type !== 'histogram')
-    throw new Problem('usage', '--stack percent: of one series, each part is the whole', {
+    throw new Problem('usage', '--stack percent needs several series', {
       hint: 'Give several columns with --y, or the series with --by.',
     })
   if (!aggregate && x && hasTrait(type, 'joined') && facets.length === 0 && !dash)
@@ -137,34 +138,34 @@ export async function assertReadable(
   if (x) await values.assertPlaced(x, by)
 }
 
-/** Whether values are parts of a whole: the smallest of them can be put together. */
+/** Returns whether aggregated values can be summed to a whole. */
 function isWhole(aggregate: ChartOptions['aggregate']): boolean {
   return aggregate === undefined || aggregate === 'sum' || aggregate === 'count'
 }
 
 const TREND = /^(?:linear|mean:(\d{1,5}))$/
 
-/** Throws `usage` for a trend that is not known. */
+/** Throws `usage` for an unknown trend. */
 function assertTrend(trend: string): void {
-  const [known, window] = TREND.exec(trend) ?? []
-  if (known === undefined || Number(window) < 2)
+  const [kind, window] = TREND.exec(trend) ?? []
+  if (kind === undefined || Number(window) < 2)
     throw new Problem('usage', `--trend ${trend}: expected linear or mean:N`, {
       hint: 'mean:7 draws the mean of 7 points.',
     })
 }
 
-/** The points that each point of a trend is the mean of; undefined for a straight line. */
+/** Returns the number of points in a moving mean; undefined for a linear trend. */
 export function trendWindow(trend: string): number | undefined {
   const window = TREND.exec(trend)?.[1]
   return window === undefined ? undefined : Number(window)
 }
 
-/** Throws `usage` for a zone that is not known, or without times on the x axis. */
+/** Throws `usage` for an unknown zone, or without times on the x axis. */
 function assertZone(zone: string, x: Column | undefined): void {
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone })
   } catch {
-    throw new Problem('usage', `--zone ${zone}: no time zone has this name`, {
+    throw new Problem('usage', `--zone ${zone}: unknown time zone`, {
       hint: hintWith(
         closest(zone, Intl.supportedValuesOf('timeZone')),
         'For example: Europe/Oslo, America/New_York or UTC.',
@@ -190,7 +191,7 @@ function assertPeriods(x: Column | undefined, { aggregate, x: name }: ChartOptio
       },
     )
   if (!aggregate)
-    throw new Problem('usage', '--per puts several rows together, so it needs --aggregate', {
+    throw new Problem('usage', '--per combines rows, so it needs --aggregate', {
       hint: 'For example: --per month --aggregate sum',
     })
 }

@@ -1,3 +1,4 @@
+// Checks column values against what a chart type can show.
 import { counted, listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { ColumnDescription } from '../../contract/resources/index.ts'
@@ -9,7 +10,7 @@ import { type ChartOptions, type Column, MAX_LABELS, MAX_SERIES, TOP_SERIES } fr
 import type { Facts } from '../spec/spec.ts'
 import { type ChartType, hasTrait, takes } from '../spec/types.ts'
 
-/** What charts ask of a service. */
+/** The part of the API that charts use. */
 export interface ChartClient {
   call(
     name: 'grids.describe',
@@ -21,28 +22,28 @@ export interface ChartClient {
   ): Promise<{ json(): Promise<unknown>; bytes(): AsyncIterable<Uint8Array> }>
 }
 
-/** Labels that have room around a radar. */
+/** Maximum number of labels around a radar. */
 const MAX_SPOKES = 48
-/** Values of a text column that are read to say why it is not a number. */
+/** Number of rows that `readSample` reads. */
 const SAMPLE_ROWS = 100
-/** Different cells of a heatmap that are counted. */
+/** Maximum number of distinct combinations that are counted. */
 const MAX_CELLS = 1_000_000
-/** Rows of which pairs of values are compared to say that a line goes up and down. */
+/** Above this number of rows, repeated x values are not detected. */
 const MAX_PAIRED = 200_000
-/** Small charts of one figure, as the service draws them. */
+/** Maximum number of facets that the server draws. */
 const MAX_FACETS = 36
-/** Frames of an animation, as the service draws them. */
+/** Maximum number of animation frames that the server draws. */
 const MAX_FRAMES = 200
 /** Diameter of the largest point sized by a column, in pixels. */
 const MAX_POINT_PIXELS = 40
 
 /**
- * The values of the rows that a chart shows, as far as its options depend on them. Without a client, the table is not
- * uploaded, and nothing is checked. Throws `bad_data`.
+ * Reads and checks the values of the rows that a chart shows. Without a client, the table is not uploaded and
+ * nothing is checked. Methods throw `bad_data`.
  */
 export class ChartValues {
   private readonly known = new Map<string, ColumnDescription>()
-  /** Names that are in no column of the grid: nothing is known of their values. */
+  /** Names of computed columns, which are not in the grid: their values are unknown. */
   readonly virtual = new Set<string>()
 
   constructor(
@@ -51,11 +52,11 @@ export class ChartValues {
     private readonly type: ChartType,
     private readonly options: ChartOptions,
     private readonly note: (text: string) => void,
-    /** Facts that are known. Facts that are found are added. */
+    /** Known facts; the methods add more. */
     readonly facts: Facts = {},
   ) {}
 
-  /** Statistics of columns, of the chosen rows. Each is read once. Empty without a client. */
+  /** Returns statistics of columns, for the rows of --where; empty without a client. Requests each once. */
   private async described(names: readonly string[]): Promise<ColumnDescription[]> {
     const missing = [...new Set(names)].filter((name) => !this.known.has(name) && !this.virtual.has(name))
     if (this.client && missing.length > 0) {
@@ -67,70 +68,70 @@ export class ChartValues {
   }
 
   /**
-   * Returns the number of rows with a value, the number of distinct values, and the largest absolute number. `isLabel`:
+   * Counts the rows with a value and the distinct values, and returns the largest absolute number. `isLabel`:
    * null counts as a value.
    */
   async distinct(
     name: string,
     isLabel = false,
   ): Promise<{ rows: number; distinct: number; largest?: number } | undefined> {
-    const [found] = await this.described([name])
-    if (!found) return undefined
-    const unnamed = isLabel && found.nulls > 0 ? 1 : 0
-    const rows = isLabel ? found.rows : found.rows - found.nulls
-    const ends = [found.min, found.max].filter((end) => typeof end === 'number').map(Math.abs)
+    const [statistics] = await this.described([name])
+    if (!statistics) return undefined
+    const unnamed = isLabel && statistics.nulls > 0 ? 1 : 0
+    const rows = isLabel ? statistics.rows : statistics.rows - statistics.nulls
+    const ends = [statistics.min, statistics.max].filter((end) => typeof end === 'number').map(Math.abs)
     return {
       rows,
-      distinct: found.distinct_is_exact ? found.distinct + unnamed : rows,
+      distinct: statistics.distinct_is_exact ? statistics.distinct + unnamed : rows,
       largest: ends.length > 0 ? Math.max(...ends) : undefined,
     }
   }
 
-  /** Throws `bad_data` if a type that shows parts of a whole would leave values out: those below zero. */
+  /** Throws `bad_data` if a column with parts of a whole has negative values. */
   async assertParts(columns: readonly Column[], what: string): Promise<void> {
-    const found = await this.described(columns.map(({ name }) => name))
-    const below = found.find(({ min }) => typeof min === 'number' && min < 0)
-    if (below)
+    const statistics = await this.described(columns.map(({ name }) => name))
+    const negative = statistics.find(({ min }) => typeof min === 'number' && min < 0)
+    if (negative)
       throw new Problem(
         'bad_data',
-        `${what} shows parts of a whole, and column ${below.name} has values below zero (${below.min})`,
+        `${what} shows parts of a whole, but column ${negative.name} has values below zero (${negative.min})`,
         {
-          field: below.name,
-          hint: `Use ${what.startsWith('--') ? '--stack normal' : '--type bar'}, or choose rows with --where '${nameText(below.name)} >= 0'.`,
+          field: negative.name,
+          hint: `Use ${what.startsWith('--') ? '--stack normal' : '--type bar'}, or choose rows with --where '${nameText(negative.name)} >= 0'.`,
         },
       )
   }
 
-  /** Throws `bad_data` if stacked areas would add values above and below zero. */
+  /** Throws `bad_data` if stacked areas would add positive and negative values. */
   async assertOneSign(columns: readonly Column[]): Promise<void> {
     const ends = (await this.described(columns.map(({ name }) => name))).flatMap(({ min, max }) => [min, max])
     const numbers = ends.filter((end) => typeof end === 'number')
     if (Math.min(...numbers) >= 0 || Math.max(...numbers) <= 0) return
-    throw new Problem('bad_data', 'stacked areas add up, and there are values above and below zero', {
+    throw new Problem('bad_data', 'stacked areas cannot add values above and below zero', {
       field: columns[0]?.name,
       hint: 'Use --type bar, which stacks each sign from zero, or --stack none.',
     })
   }
 
-  /** Says that a line goes up and down at one place, where several rows have the same x. */
+  /** Notes that several rows have the same x: the line is vertical there. */
   async noteRepeated(x: Column, by: Column | undefined): Promise<void> {
-    const own = await this.distinct(x.name)
-    if (!own || own.distinct === own.rows || own.rows > MAX_PAIRED) return
-    const found = by ? await this.pairs([x.name, by.name]) : own
-    if (!found || found.distinct === found.rows) return
+    const xCounts = await this.distinct(x.name)
+    if (!xCounts || xCounts.distinct === xCounts.rows || xCounts.rows > MAX_PAIRED) return
+    const counts = by ? await this.pairs([x.name, by.name]) : xCounts
+    if (!counts || counts.distinct === counts.rows) return
     this.note(
-      `--x ${x.name}: several rows${by ? ' of a series' : ''} have the same value, and the line goes up and down there (to draw one point of them, add --aggregate sum or mean${by ? '' : ', or --by COLUMN'})`,
+      `--x ${x.name}: several rows${by ? ' of a series' : ''} have the same value, so the line is vertical there (to combine them into one point, add --aggregate sum or mean${by ? '' : ', or --by COLUMN'})`,
     )
   }
 
-  /** Says which columns have values that a logarithmic axis does not show. */
+  /** Notes columns with values that a logarithmic axis cannot show. */
   async noteLogarithms(columns: readonly Column[], flag: string): Promise<void> {
     for (const { name, min } of await this.described(columns.map((column) => column.name)))
       if (typeof min === 'number' && min <= 0)
-        this.note(`${flag}: column ${name} has values that are not above zero (${min}); they are not drawn`)
+        this.note(`${flag}: column ${name} has values that are not positive (${min}); they are not drawn`)
   }
 
-  /** The first values of a column. */
+  /** Reads the first values of a column. */
   async sample(column: Column): Promise<unknown[]> {
     if (!this.client) return (column.seen ?? []).map(({ text }) => unquoted(text))
     const query = { columns: [column.name], head: SAMPLE_ROWS, format: 'json' as const }
@@ -139,7 +140,7 @@ export class ChartValues {
     return content.cols[column.name]?.data ?? []
   }
 
-  /** The value per pixel that draws the largest value of a column as the largest point. */
+  /** Returns the `sizeref` with which the largest value is drawn as the largest point. */
   async sizeRef(column: Column): Promise<number> {
     this.facts.sizeRef ??= await this.findSizeRef(column)
     return this.facts.sizeRef
@@ -150,34 +151,38 @@ export class ChartValues {
     const query = { uid: column.uid }
     const response = await this.client.response('columns.get', { fid: this.fid, query })
     const { cols } = (await response.json()) as { cols: { data: unknown[] }[] }
-    let most = 0
-    for (const value of cols[0].data) if (typeof value === 'number' && value > most) most = value
-    return most === 0 ? 1 : (2 * most) / MAX_POINT_PIXELS ** 2
+    let largest = 0
+    for (const value of cols[0].data) if (typeof value === 'number' && value > largest) largest = value
+    return largest === 0 ? 1 : (2 * largest) / MAX_POINT_PIXELS ** 2
   }
 
-  /** Reads what all checks need in one request, and says if no row is shown. */
+  /** Requests the statistics for all checks at once, and notes if no row matches. */
   async prepare(columns: readonly (Column | undefined)[]): Promise<void> {
     const { where } = this.options
     const names = columns.flatMap((column) => column?.name ?? [])
-    const found = await this.described(names)
-    if (where !== undefined && found.length > 0 && found.every(({ rows }) => rows === 0))
+    const statistics = await this.described(names)
+    if (where !== undefined && statistics.length > 0 && statistics.every(({ rows }) => rows === 0))
       this.note(`--where ${where}: no row matches, so the chart is empty`)
-    else if (found.length > 0 && where !== undefined && found.at(-1)!.nulls === found.at(-1)!.rows)
+    else if (
+      statistics.length > 0 &&
+      where !== undefined &&
+      statistics.at(-1)!.nulls === statistics.at(-1)!.rows
+    )
       this.note(
-        `--where ${where}: the rows that match have no values of ${found.at(-1)!.name}, so the chart is empty`,
+        `--where ${where}: the matching rows have no values of ${statistics.at(-1)!.name}, so the chart is empty`,
       )
   }
 
-  /** Throws if a text axis has more labels than anybody reads. A pie puts the smallest together. */
+  /** Throws if a text axis has more labels than fit. A pie combines the smallest slices instead. */
   async assertFewLabels({ name, type }: Column): Promise<void> {
     if (this.options.top !== undefined || type !== 'text' || hasTrait(this.type, 'slices')) return
-    const found = await this.distinct(name)
-    const most = this.type === 'radar' ? MAX_SPOKES : MAX_LABELS
-    if (!found || found.distinct <= most) return
+    const counts = await this.distinct(name)
+    const maxLabels = this.type === 'radar' ? MAX_SPOKES : MAX_LABELS
+    if (!counts || counts.distinct <= maxLabels) return
     const hasTop = takes(this.type, 'top')
     throw new Problem(
       'bad_data',
-      `--x ${name}: the column has ${found.distinct} different values; ${this.type === 'radar' ? 'a radar' : 'an axis'} shows at most ${most} labels`,
+      `--x ${name}: the column has ${counts.distinct} different values; ${this.type === 'radar' ? 'a radar' : 'an axis'} shows at most ${maxLabels} labels`,
       {
         field: name,
         hint: `Choose some of them with --where${hasTop ? ', or the largest with --top' : ''}.`,
@@ -185,7 +190,7 @@ export class ChartValues {
     )
   }
 
-  /** Says that stacked areas go to zero where a value is missing. */
+  /** Notes that stacked areas drop to zero where a value is missing. */
   async noteMissing(columns: readonly Column[]): Promise<void> {
     for (const { name, nulls } of await this.described(columns.map((column) => column.name)))
       if (nulls > 0)
@@ -194,42 +199,39 @@ export class ChartValues {
         )
   }
 
-  /**
-   * Throws if several rows have the same value, or the same values of several columns: their bars or cells would be drawn
-   * over each other.
-   */
+  /** Throws if several rows have the same value, or combination with `others`: they would overlap. */
   async assertSingle({ name, type }: Column, ...others: readonly (Column | undefined)[]): Promise<void> {
     if (this.virtual.has(name)) return
-    const second = others.flatMap((column) => column?.name ?? [])
-    const found =
-      second.length > 0
-        ? await this.pairs([...new Set([name, ...second])])
+    const otherNames = others.flatMap((column) => column?.name ?? [])
+    const counts =
+      otherNames.length > 0
+        ? await this.pairs([...new Set([name, ...otherNames])])
         : await this.distinct(name, hasLabels({ type }))
-    if (!found || found.distinct >= found.rows || found.distinct === 0) return
-    const { rows, distinct } = found
-    const by =
-      takes(this.type, 'by') && second.length === 0
+    if (!counts || counts.distinct >= counts.rows || counts.distinct === 0) return
+    const { rows, distinct } = counts
+    const byHint =
+      takes(this.type, 'by') && otherNames.length === 0
         ? ', or show the rows of each category with --by COLUMN'
         : ''
     const what =
-      second.length > 0
-        ? `${rows} rows have ${distinct} different ${second.length === 1 ? 'pairs' : 'combinations'} of ${name} and ${second.join(' and ')}, so a ${this.type} would show several rows as one`
+      otherNames.length > 0
+        ? `${rows} rows have ${distinct} different ${otherNames.length === 1 ? 'pairs' : 'combinations'} of ${name} and ${otherNames.join(' and ')}, so a ${this.type} would show several rows as one`
         : `${rows} rows have ${distinct} different values, so a ${this.type} chart would show several rows as one`
     throw new Problem('bad_data', `--x ${name}: ${what}`, {
       field: name,
       hint: takes(this.type, 'aggregate')
-        ? `Add --aggregate sum (or mean, count …)${by}.`
+        ? `Add --aggregate sum (or mean, count …)${byHint}.`
         : 'Choose one row of each with --where, or make a table of sums first.',
     })
   }
 
-  /** Throws if a column has not the two values that two sides need. */
+  /** Throws if a column has more than two values. */
   async assertTwoSides({ name }: Column): Promise<void> {
-    const found = await this.distinct(name, true)
-    if (found && found.distinct > 2)
+    const counts = await this.distinct(name, true)
+    if (counts && counts.distinct > 2)
       throw new Problem(
         'bad_data',
-        `--by ${name}: a pyramid has two sides, and the column has ${found.distinct} values`,
+        `--by ${name}: a pyramid has two sides, and the column has ${counts.distinct} values`,
         {
           field: name,
           hint: 'Choose two of them with --where.',
@@ -237,38 +239,38 @@ export class ChartValues {
       )
   }
 
-  /** Throws if several rows would be drawn at the names of columns, in one series. `first`: one of these columns. */
+  /** Throws if a series would have several rows per column name. `first`: one of these columns. */
   async assertOneRow(first: string, ...groups: readonly (Column | undefined)[]): Promise<void> {
-    const known = groups.flatMap((column) => column ?? [])
-    const [found] = await this.described([first])
-    if (known.length > 0) await this.assertSingle(known[0], ...known.slice(1))
-    else if (found && found.rows > 1)
-      throw new Problem('bad_data', `--x columns: ${found.rows} rows would be drawn as one series`, {
+    const groupColumns = groups.flatMap((column) => column ?? [])
+    const [statistics] = await this.described([first])
+    if (groupColumns.length > 0) await this.assertSingle(groupColumns[0], ...groupColumns.slice(1))
+    else if (statistics && statistics.rows > 1)
+      throw new Problem('bad_data', `--x columns: ${statistics.rows} rows would be drawn as one series`, {
         hint: 'Add --by COLUMN for a series of each row, or --aggregate sum (or mean, count …).',
       })
   }
 
-  /** Whether the points of a line must be put in order. */
+  /** Returns whether the points of a line must be sorted. */
   async isUnsorted(x: Column | undefined): Promise<boolean> {
     this.facts.isUnsorted ??= await this.findUnsorted(x)
     return this.facts.isUnsorted
   }
 
   private async findUnsorted(x: Column | undefined): Promise<boolean> {
-    const [along] = x ? await this.described([x.name]) : []
-    if (!x || !along) return false
-    const rows = along.rows - along.nulls
+    const [statistics] = x ? await this.described([x.name]) : []
+    if (!x || !statistics) return false
+    const rows = statistics.rows - statistics.nulls
     if (x.type === 'text') await this.assertSingle(x)
-    else if (along.distinct_is_exact && along.distinct < rows)
+    else if (statistics.distinct_is_exact && statistics.distinct < rows)
       this.note(
-        `--x ${x.name}: ${rows} rows have ${along.distinct} different values, so the line goes up and down at one place (to show one point for each, add --aggregate mean; to show a line for each category, add --by COLUMN)`,
+        `--x ${x.name}: ${rows} rows have ${statistics.distinct} different values, so the line is vertical there (to draw one point per value, add --aggregate mean; to draw one line per category, add --by COLUMN)`,
       )
-    if (along.ascending !== false || this.options.sort !== undefined) return false
-    this.note(`--x ${x.name}: the values do not ascend, so the line is drawn in ascending order`)
+    if (statistics.ascending !== false || this.options.sort !== undefined) return false
+    this.note(`--x ${x.name}: the rows are not sorted by it; the line is drawn in ascending order`)
     return true
   }
 
-  /** Throws if there would be too many small charts. */
+  /** Throws if there would be too many facets. */
   async assertFewFacets(facets: readonly Column[]): Promise<void> {
     let charts = 1
     for (const { name } of facets) charts *= (await this.distinct(name, true))?.distinct ?? 1
@@ -284,7 +286,7 @@ export class ChartValues {
       )
   }
 
-  /** Throws if a mark on an axis of labels is at a label that no row has: plotly.js would draw it somewhere. */
+  /** Throws if --mark names a label that no row has: plotly.js would draw it at an arbitrary position. */
   async assertMarked({ name, type }: Column): Promise<void> {
     if (!this.client || type !== 'text' || this.virtual.has(name)) return
     for (const mark of this.options.mark ?? []) {
@@ -294,41 +296,39 @@ export class ChartValues {
     }
   }
 
-  /** Throws if --note or --order names a label that no row has. `by`: the column of the series, without labels on x. */
+  /** Throws if --note or --order names a label that no row has. `by`: the column of the series. */
   async assertPlaced(x: Column, by: Column | undefined): Promise<void> {
     const { note = [], order, y = '' } = this.options
     if (x.type === 'text' && !this.virtual.has(x.name))
-      for (const one of note) await this.assertIn(x.name, (one.split(',')[0] ?? '').trim(), `--note ${one}`)
+      for (const entry of note)
+        await this.assertIn(x.name, (entry.split(',')[0] ?? '').trim(), `--note ${entry}`)
     if (order === undefined) return
     const labels = columnNames(order)
-    const among = x.type === 'text' ? x : by
-    if (among?.type === 'text' && !this.virtual.has(among.name))
-      for (const label of labels) await this.assertIn(among.name, label, `--order ${order}`)
-    else if (!among && !labels.every((label) => columnNames(y).includes(label)))
-      throw new Problem(
-        'usage',
-        `--order ${order}: the x axis has no labels, and there are no series of these names`,
-      )
+    const labeled = x.type === 'text' ? x : by
+    if (labeled?.type === 'text' && !this.virtual.has(labeled.name))
+      for (const label of labels) await this.assertIn(labeled.name, label, `--order ${order}`)
+    else if (!labeled && !labels.every((label) => columnNames(y).includes(label)))
+      throw new Problem('usage', `--order ${order}: the x axis has no labels, and no series have these names`)
   }
 
-  /** Throws if --highlight names no series, and no label of an axis without series. */
+  /** Throws if --highlight names neither a series nor a label of a chart without series. */
   async assertHighlighted(
     by: Column | undefined,
     x: Column | undefined,
     ys: readonly Column[],
   ): Promise<void> {
     for (const highlight of this.options.highlight ?? []) {
-      const among = by ?? (ys.length > 1 ? undefined : x)
-      if (among && this.virtual.has(among.name)) continue
-      if (among?.type === 'text') await this.assertIn(among.name, highlight, `--highlight ${highlight}`)
-      else if (!among && !ys.some(({ name }) => name === highlight))
+      const labeled = by ?? (ys.length > 1 ? undefined : x)
+      if (labeled && this.virtual.has(labeled.name)) continue
+      if (labeled?.type === 'text') await this.assertIn(labeled.name, highlight, `--highlight ${highlight}`)
+      else if (!labeled && !ys.some(({ name }) => name === highlight))
         throw new Problem('usage', `--highlight ${highlight}: no series has this name`, {
           hint: `Series: ${listed(ys.map(({ name }) => name))}`,
         })
     }
   }
 
-  /** Throws `bad_data` if no row has a text in a column. */
+  /** Throws `bad_data` if no row of column `name` contains `text`. */
   private async assertIn(name: string, text: string, flag: string): Promise<void> {
     const where = `${nameText(name)} = '${text.replaceAll("'", "''")}'`
     const columns = await this.client?.call('grids.describe', {
@@ -339,31 +339,31 @@ export class ChartValues {
       throw new Problem('bad_data', `${flag}: no row has ${text} in ${name}`, { field: name })
   }
 
-  /** Throws if there would be more frames than anybody watches. */
+  /** Throws if there would be too many animation frames. */
   async assertFewFrames({ name }: Column): Promise<void> {
-    const found = await this.distinct(name)
-    if (found && found.distinct > MAX_FRAMES)
+    const counts = await this.distinct(name)
+    if (counts && counts.distinct > MAX_FRAMES)
       throw new Problem(
         'bad_data',
-        `--animate ${name}: the column has ${found.distinct} different values; at most ${MAX_FRAMES} frames are shown`,
+        `--animate ${name}: the column has ${counts.distinct} different values; at most ${MAX_FRAMES} frames are shown`,
         { field: name, hint: 'Choose some of them with --where.' },
       )
   }
 
-  /** Says how many values of --by are not series of their own. */
+  /** Notes how many values of --by are combined into one series, or not shown. */
   async noteOthers({ name }: Column): Promise<void> {
-    const found = await this.distinct(name)
-    const own = this.options.top ?? TOP_SERIES - 1
-    if (!found || found.distinct <= own + 1) return
-    const more = Math.min(found.distinct, MAX_SERIES)
-    const hint = more > own ? ` (to show more, use --top ${more})` : ''
+    const counts = await this.distinct(name)
+    const shownSeries = this.options.top ?? TOP_SERIES - 1
+    if (!counts || counts.distinct <= shownSeries + 1) return
+    const maxTop = Math.min(counts.distinct, MAX_SERIES)
+    const hint = maxTop > shownSeries ? ` (to show more, use --top ${maxTop})` : ''
     const isDropped = this.type === 'bump' || this.type === 'slope'
     this.note(
-      `--by ${name}: the column has ${found.distinct} values; ${own === 1 ? 'the largest is a series of its own' : `the ${own} largest are series of their own`}, and the other ${found.distinct - own} are ${isDropped ? 'not shown' : 'one series, other'}${hint}`,
+      `--by ${name}: the column has ${counts.distinct} values; ${shownSeries === 1 ? 'the largest is shown as a series' : `the ${shownSeries} largest are shown as series`}, and the other ${counts.distinct - shownSeries} are ${isDropped ? 'not shown' : 'combined into one series, other'}${hint}`,
     )
   }
 
-  /** What the places of a map are: codes of countries, names of countries or codes of US states. Throws `bad_data`. */
+  /** Returns the kind of places in a column: country codes or names, or US states. Throws `bad_data`. */
   async places(column: Column): Promise<Facts['places']> {
     if (this.options.geojson !== undefined) return 'geojson-id'
     this.facts.places ??= await this.findPlaces(column)
@@ -373,23 +373,23 @@ export class ChartValues {
   private async findPlaces(column: Column): Promise<Facts['places']> {
     const texts = (await this.sample(column)).filter((value) => typeof value === 'string')
     const { isCountry } = await import('../../vendor/countries.ts')
-    const other = texts.filter((text) => stateCode(text) === undefined)
+    const notStates = texts.filter((text) => stateCode(text) === undefined)
     const countries = texts.filter((text) => isCountry(text, 'name')).length
-    // Georgia is both.
-    if (other.length * 2 < texts.length && texts.length - other.length > countries) {
-      this.notePlaces(column, other, texts.length, 'state')
+    // Georgia is both a country and a state.
+    if (notStates.length * 2 < texts.length && texts.length - notStates.length > countries) {
+      this.notePlaces(column, notStates, texts.length, 'state')
       return 'USA-states'
     }
     const areCodes = texts.every((text) => /^[A-Z]{3}$/.test(text))
     const unknown = texts.filter((text) => !isCountry(text, areCodes ? 'code' : 'name'))
     const short = texts.filter((text) => /^[A-Za-z]{2}$/.test(text))
     if (short.length * 2 > texts.length)
-      throw this.noPlaces(column, `${unknown[0]} is no code that a map knows`)
+      throw this.noPlaces(column, `unknown country or state code: ${unknown[0]}`)
     this.notePlaces(column, unknown, texts.length, 'country')
     return areCodes ? 'ISO-3' : 'country names'
   }
 
-  /** Names places that a map does not know. Throws `bad_data` if it knows none. */
+  /** Notes unknown places. Throws `bad_data` if all are unknown. */
   private notePlaces(
     column: Column,
     unknown: readonly string[],
@@ -398,7 +398,7 @@ export class ChartValues {
   ): void {
     const places = [...new Set(unknown)]
     if (places.length === 0) return
-    const what = `${listed(places, 5)} ${places.length === 1 ? `is no ${kind}` : `are no ${kind === 'state' ? 'states' : 'countries'}`} that a map knows`
+    const what = `unknown ${places.length === 1 ? kind : kind === 'state' ? 'states' : 'countries'}: ${listed(places, 5)}`
     if (unknown.length === count) throw this.noPlaces(column, what)
     this.note(`--x ${column.name}: ${what}; ${places.length === 1 ? 'it is' : 'they are'} not drawn`)
   }
@@ -410,7 +410,7 @@ export class ChartValues {
     })
   }
 
-  /** How many rows have both values, and how many different pairs there are. */
+  /** Counts the rows and their distinct combinations of values; undefined without a client. */
   private async pairs(columns: string[]): Promise<{ rows: number; distinct: number } | undefined> {
     if (!this.client) return undefined
     const query = { columns, where: this.options.where, format: 'ndjson' as const }
@@ -429,7 +429,7 @@ export class ChartValues {
   }
 }
 
-/** Removes the quotes of a JSON string. */
+/** Removes the quotes around a simple JSON string. */
 function unquoted(text: string): string {
   return /^"[^"\\]*"$/.test(text) ? text.slice(1, -1) : text
 }

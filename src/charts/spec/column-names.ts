@@ -1,21 +1,22 @@
+// Parses and formats the column names in chart options.
 import { matchesWildcard } from '../../contract/wildcard.ts'
 
 /**
- * The columns that an option names, comma-separated. Names that hold commas are in quotes, as in CSV, or are known:
- * `Revenue, net,Cost` is two names if the grid has a column `Revenue, net`. Of known names, `temp_*` is all that begin so, and
- * `2019-2023` those from one to the other.
+ * Returns the column names in an option, split at commas. Names with commas are quoted as in CSV, or are in
+ * `known`: `Revenue, net,Cost` is two names if the grid has a column `Revenue, net`. `temp_*` expands to the
+ * known names with that prefix, `2019-2023` to the known names from one to the other.
  */
-export function columnNames(given: string | readonly string[], known: readonly string[] = []): string[] {
-  const texts = typeof given === 'string' ? [given] : given
+export function columnNames(input: string | readonly string[], known: readonly string[] = []): string[] {
+  const texts = typeof input === 'string' ? [input] : input
   return texts.flatMap((text) => namesIn(text, new Set(known))).flatMap((name) => columnsLike(name, known))
 }
 
-/** The known names that a name stands for: `temp_*` for all that begin so, `2019-2023` for those from one to the other. */
+/** Returns the known names that a pattern (`temp_*`) or range (`2019-2023`) matches, else the name itself. */
 function columnsLike(name: string, known: readonly string[]): readonly string[] {
   if (known.includes(name)) return [name]
   if (name.includes('*')) {
-    const found = known.filter((one) => matchesWildcard(name, one))
-    return found.length > 0 ? found : [name]
+    const matches = known.filter((candidate) => matchesWildcard(name, candidate))
+    return matches.length > 0 ? matches : [name]
   }
   for (let at = name.indexOf('-'); at > 0; at = name.indexOf('-', at + 1)) {
     const [from, to] = [name.slice(0, at), name.slice(at + 1)].map((end) => known.indexOf(end.trim()))
@@ -24,6 +25,7 @@ function columnsLike(name: string, known: readonly string[]): readonly string[] 
   return [name]
 }
 
+/** Splits at commas, outside quotes. A known name with commas stays whole. */
 function namesIn(text: string, known: ReadonlySet<string>): string[] {
   if (known.has(text)) return [text]
   const parts = [...text.matchAll(/\s*"((?:[^"]|"")*)"\s*(?:,|$)|([^,]*)(?:,|$)/g)]
@@ -33,7 +35,7 @@ function namesIn(text: string, known: ReadonlySet<string>): string[] {
   const names: string[] = []
   for (let k = 0; k < parts.length; ) {
     let end = k + 1
-    // The longest name that is known.
+    // Prefer the longest known name.
     for (let to = parts.length; to > k + 1; to--)
       if (known.has(parts.slice(k, to).join(',').trim())) {
         end = to
@@ -45,41 +47,41 @@ function namesIn(text: string, known: ReadonlySet<string>): string[] {
   return names
 }
 
-/** What `--x` is for the names of the columns of `--y`. */
+/** Value of --x that puts the names of the --y columns on the x axis. */
 export const COLUMNS = 'columns'
 
-/** The type of a column for display: `json` in the API means mixed types. */
+/** Returns the type of a column for display. The API type `json` is shown as `mixed`. */
 export function typeName(type: string): string {
   if (type === 'json') return 'mixed'
   return type === 'datetime-zone' ? 'datetime' : type
 }
 
-/** Whether the values of a column are labels. */
+/** Returns whether the values of a column are labels: text or booleans. */
 export function hasLabels(column: { type?: string } | undefined): boolean {
   return column?.type === 'text' || column?.type === 'boolean'
 }
 
-/** A name as it stands in a list of columns. */
+/** Returns a name as one item of a comma-separated list, quoted if necessary. */
 export function nameInList(name: string): string {
   return /[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name
 }
 
-/** Why numbers were read as text; undefined if they do not look like numbers. */
+/** Returns why texts are not read as numbers, such as `decimal commas`; undefined if they are no numbers. */
 export function numberStyle(values: readonly unknown[]): string | undefined {
   const texts = values.filter((value) => typeof value === 'string').map((text) => text.trim())
-  const some = (pattern: RegExp): boolean => texts.some((text) => pattern.test(text))
-  if (some(/^[-+]?[\d. ]*\d,\d+$/)) return 'decimal commas'
-  if (some(/^[-+]?\d{1,3}([,' \u00a0\u202f]\d{3})+(\.\d+)?$/)) return 'thousands separators'
-  if (some(/^[-+]?\.\d+$/)) return 'no digit before the point'
-  if (some(/[$€£¥₹]|\b(USD|EUR|GBP|CHF|JPY)\b/)) return 'currency'
-  if (some(/^[-+]?[\d.,]+\s*%$/)) return 'percent signs'
+  const matchesAny = (pattern: RegExp): boolean => texts.some((text) => pattern.test(text))
+  if (matchesAny(/^[-+]?[\d. ]*\d,\d+$/)) return 'decimal commas'
+  if (matchesAny(/^[-+]?\d{1,3}([,' \u00a0\u202f]\d{3})+(\.\d+)?$/)) return 'thousands separators'
+  if (matchesAny(/^[-+]?\.\d+$/)) return 'no digit before the point'
+  if (matchesAny(/[$€£¥₹]|\b(USD|EUR|GBP|CHF|JPY)\b/)) return 'currency'
+  if (matchesAny(/^[-+]?[\d.,]+\s*%$/)) return 'percent signs'
   return undefined
 }
 
-/** Columns that are years, at least, for a table to be one of years. */
+/** Minimum number of year columns. */
 const MIN_YEARS = 3
 
-/** The names of columns that are years, such as `2019`; none if they are fewer than three. */
+/** Returns the names that are years, such as `2019`; empty if there are fewer than three. */
 export function yearNames(names: readonly string[]): readonly string[] {
   const years = names.filter((name) => /^(?:1[5-9]|20)\d\d$/.test(name))
   return years.length < MIN_YEARS ? [] : years

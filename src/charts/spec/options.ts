@@ -1,26 +1,27 @@
+// The options of charts: one table for the command line, the edit form and the documentation.
 import type { GridMeta } from '../../contract/resources/index.ts'
 import { sortOption, type TypedOption, whereOption } from '../../contract/row-options.ts'
 import { quoted } from '../../contract/shell.ts'
 
-/** What `--aggregate` computes of the rows with the same x. */
+/** Functions of `--aggregate`. */
 const aggregateFunctions = ['sum', 'mean', 'median', 'min', 'max', 'count', 'first', 'last'] as const
 
-/** How numbers become colors. */
+/** Kinds of color scales. */
 export const colorScales = ['linear', 'diverging', 'log', 'steps'] as const
 
-/** Periods that dates are put together in. */
+/** Periods into which `--per` groups dates. */
 export const periods = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const
-/** Series of a chart, as the service draws them. */
+/** Maximum number of series that the server draws. */
 export const MAX_SERIES = 1000
-/** Labels that one axis, or one pie, has room for. */
+/** Maximum number of labels on an axis or a pie. */
 export const MAX_LABELS = 1000
-/** Series that one can tell apart: without --top, there are not more. */
+/** Maximum number of series without --top, including the series `other`. */
 export const TOP_SERIES = 12
 
-/** Kinds of values of options. The first four contain names of columns. */
+/** Kinds of option values. The first four kinds contain column names. */
 export type OptionKind = 'column' | 'columns' | 'where' | 'sort' | 'text' | 'texts' | 'flag' | 'number'
 
-/** An option of charts. */
+/** An option of charts, with the kind of its value. */
 export interface ChartOption extends TypedOption {
   kind: OptionKind
 }
@@ -28,7 +29,7 @@ export interface ChartOption extends TypedOption {
 type Made<K extends OptionKind, F extends string, R> = { kind: K; flags: F; description: string } & R &
   (K extends 'texts' ? { repeatable: true } : unknown)
 
-/** Makes rows of one kind. */
+/** Returns a function that declares options of one kind. */
 const rowsOf =
   <K extends OptionKind>(kind: K) =>
   <const R extends Partial<ChartOption>, F extends string>(
@@ -41,110 +42,102 @@ const [column, columns] = [rowsOf('column'), rowsOf('columns')]
 const [text, texts] = [rowsOf('text'), rowsOf('texts')]
 const [flag, number] = [rowsOf('flag'), rowsOf('number')]
 
-/** What a chart can be told. The command line, the form of the page and the documentation are made from this table. */
+/** Options by name. The command line, the edit form and the documentation use this table. */
 const table = {
   x: column(
     '--x <column>',
-    'column of the x axis; pie: labels; choropleth: places; columns: the names of the columns of --y',
+    'column of the x axis; pie: labels; choropleth: places; "columns": the names of the --y columns',
   ),
   y: columns(
     '--y <columns>',
     'columns of the y axis, comma-separated, as a range (2019-2023) or a pattern (temp_*); pie: values; candlestick: open,high,low,close',
   ),
-  z: column('--z <column>', 'column of the z axis of a scatter3d or a surface'),
-  lat: column('--lat <column>', 'column of latitudes of a map (default: found by its name)'),
-  lon: column('--lon <column>', 'column of longitudes of a map'),
-  parent: column('--parent <column>', 'column that names the parent of each part of a treemap or sunburst'),
-  to: column('--to <column>', 'column of the ends of the links of a sankey, which begin at --x'),
+  z: column('--z <column>', 'column of the z axis (scatter3d, surface)'),
+  lat: column('--lat <column>', 'column of latitudes of a map (default: detected by name)'),
+  lon: column('--lon <column>', 'column of longitudes of a map (default: detected by name)'),
+  parent: column('--parent <column>', 'column with the name of the parent (treemap, sunburst)'),
+  to: column('--to <column>', 'column with the target of each link (sankey); --x is the source'),
   geojson: text(
     '--geojson <file>',
-    'GeoJSON or TopoJSON file with the regions of a choropleth, which a property of each names',
+    'GeoJSON or TopoJSON file with the regions of a choropleth; --x matches one of their properties',
   ),
   id: column(
     '--id <column>',
-    'column that tells the parts of a treemap or sunburst apart, which --parent names (default: their names)',
+    'column with unique ids that --parent refers to (treemap, sunburst; default: the names)',
   ),
-  color: column(
-    '--color <column>',
-    'column of numbers that colors points, bars, the points of a line or the cells of a heatmap',
-  ),
+  color: column('--color <column>', 'column of numbers that colors points, bars or cells'),
   scale: text(
     '--scale <kind>',
-    'how --color is shown: linear, diverging (two colors that part at zero), log or steps',
+    'color scale of --color: linear, diverging (two colors, split at zero), log or steps',
     { choices: colorScales },
   ),
-  symbol: column('--symbol <column>', 'column whose values become symbols of the points of a scatter'),
-  dash: column('--dash <column>', 'column whose values become dashes of lines'),
+  symbol: column('--symbol <column>', 'draw one symbol per value of this column (scatter)'),
+  dash: column('--dash <column>', 'draw one dash style per value of this column (line)'),
   angle: column(
     '--angle <column>',
-    'column of numbers that turns the points of a scatter or a map to arrows, in degrees clockwise from the top',
+    'draw arrows instead of points (scatter, map): column of directions, in degrees clockwise from the top',
   ),
-  size: column('--size <column>', 'column of numbers that sizes the points of a scatter'),
-  error: column('--error <column>', 'column of numbers: the length of error bars'),
-  bandOf: columns('--band-of <low,high>', 'two columns: a band from one to the other, around a line'),
-  y2: columns('--y2 <columns>', 'columns of numbers drawn as lines on a second y axis'),
-  text: column('--text <column>', 'column with the text that the pointer shows, and --labels writes'),
-  by: column('--by <column>', 'column whose values become series of their own, such as the city of each row'),
+  size: column('--size <column>', 'column of numbers that sizes points'),
+  error: column('--error <column>', 'column with the lengths of error bars'),
+  bandOf: columns('--band-of <low,high>', 'draw a band around a line, between two columns'),
+  y2: columns('--y2 <columns>', 'draw columns as lines on a second y axis'),
+  text: column('--text <column>', 'column with the text of tooltips and of --labels'),
+  by: column('--by <column>', 'draw one series per value of this column'),
   facet: columns(
     '--facet <columns>',
-    'column whose values become small charts of their own, with the same scales; of two, rows and columns',
+    'draw one small chart per value, on shared axes; two columns make rows and columns',
   ),
-  aggregate: text('--aggregate <function>', 'what is shown of rows with the same x: their sum, mean …', {
+  aggregate: text('--aggregate <function>', 'combine rows with the same x: sum, mean …', {
     choices: [...aggregateFunctions, 'none'],
   }),
   per: text(
     '--per <period>',
-    'with --aggregate: one point for each minute, hour, day, week, month, quarter or year of a date axis',
+    'with --aggregate: one point per minute, hour, day, week, month, quarter or year',
     { choices: [...periods, 'none'] },
   ),
-  zone: text(
-    '--zone <zone>',
-    'time zone of an axis of times with offsets, such as Europe/Oslo (default: UTC)',
-  ),
-  top: number(
-    '--top <n>',
-    'show only the n largest: series with --by (default: 11, and the others as one), bars, or slices',
-    { integer: { max: MAX_SERIES } },
-  ),
+  zone: text('--zone <zone>', 'time zone of the x axis, such as Europe/Oslo (default: UTC)'),
+  top: number('--top <n>', 'show only the n largest series, bars or slices (--by: 11, the rest combined)', {
+    integer: { max: MAX_SERIES },
+  }),
   stack: text(
     '--stack [kind]',
-    'how series of bars or areas stand: normal (on each other; the default), percent, center (around a middle) or none',
+    'stack bars or areas: normal (default), percent, center (around a middle line) or none',
     { preset: 'normal', choices: ['none', 'normal', 'percent', 'center'] },
   ),
-  horizontal: flag('--horizontal', 'bars, boxes or violins from left to right'),
-  animate: column('--animate <column>', 'column whose values become frames, shown one after the other'),
-  trend: text('--trend <kind>', 'a trend line for each series: linear, or mean:7 for the mean of 7 points'),
-  mark: texts('--mark <place>', "a line with a label: 'x=2024-03-01:Launch' or 'y=100:Goal' (repeatable)"),
-  band: texts(
-    '--band <range>',
-    "a colored range with a label: 'x=2020-03-01,2020-06-01:Closed' (repeatable)",
+  horizontal: flag('--horizontal', 'draw bars, boxes or violins horizontally'),
+  animate: column('--animate <column>', 'animate: one frame per value of this column'),
+  trend: text(
+    '--trend <kind>',
+    'add a trend line per series: linear, or mean:7 for a moving mean of 7 points',
   ),
-  note: texts('--note <place>', "a text with an arrow to a point: '2024-03-01,120:Launch' (repeatable)"),
-  highlight: texts(
-    '--highlight <name>',
-    'a series, or a bar, that keeps its color: all others are grey (repeatable)',
+  mark: texts(
+    '--mark <place>',
+    "add a line with a label: 'x=2024-03-01:Launch' or 'y=100:Goal' (repeatable)",
   ),
-  labels: flag('--labels', 'write the value at each point or bar, or the text of --text'),
+  band: texts('--band <range>', "shade a range, with a label: 'x=2020-03-01,2020-06-01:Closed' (repeatable)"),
+  note: texts('--note <place>', "add a text with an arrow to a point: '2024-03-01,120:Launch' (repeatable)"),
+  highlight: texts('--highlight <name>', 'series or bar to emphasize; all others turn grey (repeatable)'),
+  labels: flag('--labels', 'write the value, or the text of --text, at each point or bar'),
   logX: flag('--log-x', 'logarithmic x axis'),
   logY: flag('--log-y', 'logarithmic y axis'),
-  rangeX: text('--range-x <from,to>', 'part of the x axis that is shown: numbers or dates'),
-  rangeY: text('--range-y <from,to>', 'part of the y axis that is shown'),
-  formatY: text('--format-y <format>', 'format of numbers on the y axis, as in d3-format: .1% or ,.2f'),
-  unit: text('--unit <unit>', 'unit behind the numbers on the y axis, such as € or %'),
+  rangeX: text('--range-x <from,to>', 'limits of the x axis: numbers or dates'),
+  rangeY: text('--range-y <from,to>', 'limits of the y axis: numbers or dates'),
+  formatY: text('--format-y <format>', 'number format of the y axis (d3-format): .1% or ,.2f'),
+  unit: text('--unit <unit>', 'unit of the y axis, such as € or % ($ is put in front)'),
   where: { kind: 'where', ...whereOption },
   order: text(
     '--order <labels>',
-    "order of the labels of the x axis, or of series: 'low,medium,high', or a column to sort by",
+    "order of x labels or of series: 'low,medium,high', or a column to sort by",
   ),
   sort: { kind: 'sort', ...sortOption },
-  title: text('--title <text>', 'title of the chart (default: from its columns); none for no title'),
+  title: text('--title <text>', 'title of the chart (default: from its columns), or none'),
   subtitle: text('--subtitle <text>', 'text below the title'),
   theme: text(
     '--theme <theme>',
-    'look of the chart: gridline (default), newsroom, print, or a JSON file with a plotly template',
+    'theme: gridline (default), newsroom, print, or a JSON file with a plotly template',
   ),
-  locale: text('--locale <tag>', 'language of months and numbers, such as de (default: English)'),
-  source: text('--source <text>', 'where the data comes from: a small text below the chart'),
+  locale: text('--locale <tag>', 'language of month names and numbers, such as de (default: English)'),
+  source: text('--source <text>', 'source of the data, in a small text below the chart'),
 } as const satisfies Record<string, ChartOption>
 
 type Value<R extends ChartOption> = R extends { kind: 'flag' }
@@ -161,45 +154,45 @@ export type ChartOptions = { -readonly [Name in keyof typeof table]?: Value<(typ
 
 export const optionNames = Object.keys(table) as readonly (keyof ChartOptions)[]
 
-/** An option beside those of a chart: it is not kept. */
+/** An option beside those of a chart; not stored in the spec. */
 export const explainOption = {
   flags: '--explain',
-  description: 'say which other types of chart would show what, where the type is chosen',
+  description: 'list other chart types that fit, and what each would show',
 } as const
 
-/** The options as the command line declares them. */
+/** Options as the command line declares them. */
 export const chartOptions = Object.values(table)
 
-/** How an option is typed, and what it does. */
+/** Returns the declaration of an option. */
 export function rowOf(name: keyof ChartOptions): ChartOption {
   return table[name]
 }
 
-/** The kind of an option; undefined if there is none of this name. */
+/** Returns the kind of an option; undefined for an unknown name. */
 export function kindOfOption(name: string): OptionKind | undefined {
   return Object.hasOwn(table, name) ? table[name as keyof ChartOptions].kind : undefined
 }
 
-/** `logX` → `--log-x`. */
+/** Returns the flag of an option: `logX` → `--log-x`. */
 export function flagOf(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
-/** Options of a chart, as they are typed. */
+/** Returns options as command-line arguments, quoted for the shell. */
 export function wordsOf(options: ChartOptions): string[] {
   return optionNames.flatMap((name) => {
     const value = options[name]
     if (value === undefined) return []
     return value === true
       ? [flagOf(name)]
-      : [value].flat().flatMap((one) => [flagOf(name), quoted(String(one))])
+      : [value].flat().flatMap((item) => [flagOf(name), quoted(String(item))])
   })
 }
 
-/** Options of which `none` is a value like others. */
+/** Options for which `none` is a value like others. */
 const WITH_NONE: ReadonlySet<string> = new Set(['title', 'stack'])
 
-/** The options without those that are `none`, or an empty text. */
+/** Returns the options without those that are `none` or empty. */
 export function withoutNone(options: ChartOptions): ChartOptions {
   const isNone = (name: string, value: unknown): boolean =>
     !WITH_NONE.has(name) && /^(?:none)?$/.test(String(value))
@@ -208,11 +201,11 @@ export function withoutNone(options: ChartOptions): ChartOptions {
   ) as ChartOptions
 }
 
-/** A column, as far as charts need it. */
+/** Column metadata that charts use. */
 export type Column = Pick<GridMeta['cols'][number], 'name' | 'type' | 'uid' | 'date_order' | 'zoned'> & {
-  /** The first value of each type, where the table was read here. */
+  /** First value of each type, for a table that is read locally. */
   seen?: readonly { text: string }[]
 }
 
-/** A grid, as far as charts need it. */
+/** Grid metadata that charts use. */
 export type ChartGrid = Pick<GridMeta, 'fid' | 'filename'> & { cols: readonly Column[] }

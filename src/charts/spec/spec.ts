@@ -1,17 +1,21 @@
+// The spec of a chart: the type and options that created its figure.
 import type { ChartOptions, Column } from './options.ts'
 import type { ChartType } from './types.ts'
 
-/** Facts about the values of a grid that change how its chart is drawn. */
+/** Properties of a grid's values that affect how the chart is drawn. */
 export interface Facts {
-  /** Points of a line are put in order where it is drawn. */
+  /** The points of a line are sorted when the chart is drawn. */
   isUnsorted?: boolean
-  /** The value of a square pixel of the points that a column sizes. */
+  /** Value per square pixel of points sized by a column (plotly.js `sizeref`). */
   sizeRef?: number
-  /** How the places of a choropleth are written. */
+  /** Kind of place names in a choropleth (plotly.js `locationmode`). */
   places?: 'ISO-3' | 'USA-states' | 'country names' | 'geojson-id'
 }
 
-/** How a chart was made. Stored in `layout.meta.spec`. `columns`: the columns that its options name, with the names they had then. */
+/**
+ * Type and options of a chart, stored in `layout.meta.spec`. `columns`: the columns in its options, with
+ * their names at that time.
+ */
 export interface Spec {
   type: ChartType
   options: ChartOptions

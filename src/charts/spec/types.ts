@@ -1,14 +1,15 @@
+// Chart types, the options that each accepts, and their traits.
 import type { ChartOptions } from './options.ts'
 
-/** The type is chosen from the columns. */
+/** Type for which the type is chosen from the columns. */
 export const AUTO = 'auto'
 
-/** Options that a type of chart can have, apart from x, y and what all charts have. */
+/** Name of an option. */
 type Taken = keyof ChartOptions
 
-/** What charts of a type have in common with those of others. */
+/** Traits that chart types share. */
 type Trait =
-  /** Its points are joined. */
+  /** Its points are joined by lines. */
   | 'joined'
   /** It has no x and y axis. */
   | 'no axes'
@@ -16,27 +17,27 @@ type Trait =
   | 'from zero'
   /** It shows parts of a whole. */
   | 'whole'
-  /** Two rows with the same x would be drawn as one, or over each other. */
+  /** Each x has one row: several would overlap. */
   | 'single'
-  /** It shows rows without --x. */
+  /** It does not need --x. */
   | 'optional x'
-  /** It has no --x. */
+  /** It does not accept --x. */
   | 'no x'
-  /** Its values are elsewhere, or it counts. */
+  /** It does not need --y: it counts rows, or other options hold its values. */
   | 'optional y'
-  /** It shows one column of --y. */
+  /** It accepts one --y column. */
   | 'one y'
-  /** It shows two columns of --y: from and to. */
+  /** It needs two --y columns: from and to. */
   | 'two y'
-  /** Its --y is an axis, which can have labels or dates. */
+  /** Its --y column is an axis, which can hold labels or dates. */
   | 'axis y'
-  /** It shows how often values occur. */
+  /** It shows a distribution. */
   | 'spread'
-  /** It is drawn of slices. */
+  /** It consists of slices. */
   | 'slices'
-  /** It is drawn of cells, colored by a value. */
+  /** It consists of cells, colored by a value. */
   | 'cells'
-  /** Its traces say that it is of this type: see `typeOf`. Of others, `layout.meta.chart` says it. */
+  /** Its traces identify the type (`traceChartTypeOf`). Other types are stored in `layout.meta.chart`. */
   | 'known by traces'
 
 const AXES = ['logX', 'logY', 'rangeX', 'rangeY', 'formatY', 'unit', 'mark', 'band', 'note'] as const
@@ -48,10 +49,10 @@ const PARTS = ['text', 'top', 'aggregate'] as const
 const CELLS = [...AXES, ...SUMS, 'color', 'scale', 'order'] as const
 const SPANS = ['rangeX', 'rangeY', 'formatY', 'unit', 'mark', 'band', 'note', 'text', 'order'] as const
 
-/** A type of chart: the options that it takes, and its traits. */
+/** A chart type: the options that it accepts, and its traits. */
 type Row = readonly [options: readonly Taken[], ...traits: Trait[]]
 
-/** The types of charts that are made from the columns of a grid. */
+/** Chart types that are created from grid columns. */
 const rows = {
   scatter: [[...POINTS, 'color', 'scale', 'size', 'angle', 'symbol', 'trend', 'animate'], 'known by traces'],
   line: [[...POINTS, 'trend', 'dash', 'bandOf', 'color', 'scale'], 'joined', 'known by traces'],
@@ -119,7 +120,7 @@ export type ChartType = keyof typeof rows
 
 export const chartTypes = Object.keys(rows) as [ChartType, ...ChartType[]]
 
-/** The types, and `auto`: chosen from the columns. */
+/** Chart types, and `auto`. */
 export const chartChoices = ['auto', ...chartTypes] as [typeof AUTO, ...ChartType[]]
 
 export function takes(type: ChartType, option: Taken): boolean {
@@ -130,17 +131,17 @@ export function hasTrait(type: ChartType, trait: Trait): boolean {
   return (rows[type] as Row).includes(trait)
 }
 
-/** Whether a chart of cells has an axis of columns on both sides: its values are those of --color, or counts. */
+/** Returns whether a chart of cells has a column on each axis; its values are those of --color, or counts. */
 export function isCellMap(type: ChartType, { color, aggregate }: ChartOptions): boolean {
   return hasTrait(type, 'cells') && (color !== undefined || aggregate === 'count')
 }
 
-/** The types that can have an option. */
+/** Returns the types that accept an option. */
 export function typesWith(option: Taken): ChartType[] {
   return chartTypes.filter((type) => takes(type, option))
 }
 
-/** Options that only some types have. */
+/** Options that only some types accept. */
 export const typedOptions: readonly Taken[] = [
   ...new Set(Object.values(rows).flatMap(([options]) => options)),
 ]

@@ -1,3 +1,4 @@
+// Words of titles: readable column names and aggregate functions.
 import type { ChartOptions } from './options.ts'
 
 const COMPUTED = {
@@ -10,25 +11,25 @@ const COMPUTED = {
   last: 'last',
 } as const
 
-/** A name of a column as it is read. */
+/** Returns a column name as readable text: `unit_price` → `unit price`. */
 export function spoken(name: string): string {
   return name.replaceAll('_', ' ').trim()
 }
 
-/** A name as it is read of several: `cities`. A name that is no plain word stays as it is. */
+/** Returns the plural of an English word; names that are not plain lower-case words unchanged. */
 export function pluralOf(word: string): string {
   if (!/^[a-z ]*[a-rt-z]$/.test(word)) return word
   if (/[^aeiou]y$/.test(word)) return `${word.slice(0, -1)}ies`
   return `${word}${/(?:x|z|ch|sh)$/.test(word) ? 'es' : 's'}`
 }
 
-/** The words for a computed column, for example `total revenue`. */
-export function computedOf(aggregate: NonNullable<ChartOptions['aggregate']>, what: string): string {
-  if (aggregate === 'none') return what
-  return aggregate === 'count' ? 'count' : `${COMPUTED[aggregate]} ${what}`
+/** Returns an aggregate in words, such as `total revenue`. */
+export function computedOf(aggregate: NonNullable<ChartOptions['aggregate']>, name: string): string {
+  if (aggregate === 'none') return name
+  return aggregate === 'count' ? 'count' : `${COMPUTED[aggregate]} ${name}`
 }
 
-/** A text without the words that say what is computed, as this release and earlier ones wrote them. */
+/** Returns a text without the words of `describeAggregate`, of this release or an earlier one. */
 export function withoutComputed(text: string): string {
   const words = Object.values(COMPUTED).join('|')
   const functions = Object.keys(COMPUTED).join('|')

@@ -1,3 +1,4 @@
+// Makers of bars, ranges, prices and other charts of bars.
 import { Problem } from '../../../contract/errors.ts'
 import type { Attributes } from '../../figure/figure.ts'
 import type { Column } from '../../spec/options.ts'
@@ -35,43 +36,46 @@ export const barsMakers = {
     const [start, end] = endsOf('timeline', parts)
     const { layout, axis, columns } = parts
     const isTime = ({ type }: Column): boolean => type === 'date' || type === 'datetime'
-    // Years are numbers: both ends are, or both are dates.
+    // Years are numbers: both columns must be numbers, or both dates.
     const kinds = [start, end].filter(({ type }) => type !== 'empty')
     if (!kinds.every(isTime) && !kinds.every(({ type }) => type === 'number'))
       throw new Problem(
         'usage',
-        `--y ${start.name},${end.name}: a timeline is from dates to dates, or from years to years`,
+        `--y ${start.name},${end.name}: a timeline needs two columns of dates, or two of years`,
       )
     const { title: _, ...dates } = { ...axis(end), ...axis(start) }
-    const shown = {
+    const timelineLayout = {
       ...layout,
       ...(columns.by ? { showlegend: true } : { showlegend: false }),
       yaxis: { ...dates, ...parts.settings.y },
       barmode: 'overlay',
       meta: { ...layout.meta, horizontal: true },
     }
-    return { data: [spanOf(parts, start, end, {}, { isTime: true })], layout: shown }
+    return { data: [spanOf(parts, start, end, {}, { isTime: true })], layout: timelineLayout }
   },
   pyramid: (parts) => {
     const { each, layout, columns } = parts
     if (columns.ys.length !== (columns.by ? 1 : 2))
       throw new Problem('usage', 'a pyramid needs two columns with --y, one for each side, or one and --by')
     const [left, right] = each(() => ({ type: 'bar' }))
-    const shape = { ...layout, barmode: 'relative', meta: { ...layout.meta, horizontal: true } }
+    const pyramidLayout = { ...layout, barmode: 'relative', meta: { ...layout.meta, horizontal: true } }
     if (columns.by) {
-      const sides = (left.transforms as Attributes[]).map((one) =>
-        one.type === 'groupby' ? { ...one, sides: true } : one,
+      const sides = (left.transforms as Attributes[]).map((transform) =>
+        transform.type === 'groupby' ? { ...transform, sides: true } : transform,
       )
-      return { data: [{ ...left, hovertemplate: '%{y}: %{customdata}', transforms: sides }], layout: shape }
+      return {
+        data: [{ ...left, hovertemplate: '%{y}: %{customdata}', transforms: sides }],
+        layout: pyramidLayout,
+      }
     }
-    const sided = (side: Attributes, type: string): Attributes => ({
+    const mirrored = (side: Attributes, type: string): Attributes => ({
       ...side,
       hovertemplate: '%{y}: %{customdata}',
       transforms: [...(side.transforms ?? []), { type }],
     })
     return {
-      data: [sided(left, 'negate'), sided(right, 'amounts')],
-      layout: shape,
+      data: [mirrored(left, 'negate'), mirrored(right, 'amounts')],
+      layout: pyramidLayout,
     }
   },
   funnel({ chart, each, layout, columns: { x, ys } }) {
@@ -92,14 +96,14 @@ export const barsMakers = {
   ohlc: (parts) => prices('ohlc', parts),
 } satisfies Makers
 
-/** The two columns that a bar is between. */
+/** Returns the two --y columns. Throws `usage` for another number. */
 function endsOf(type: ChartType, { columns: { ys } }: Parts): [Column, Column] {
   const [low, high] = ys
   if (ys.length !== 2) throw new Problem('usage', `a ${type} needs two columns with --y: from,to`)
   return [low, high]
 }
 
-/** Bars from one column to another. */
+/** Returns a trace of bars from one column to another. */
 function spanOf(
   { chart, columns: { x, text }, transforms }: Parts,
   low: Column,
@@ -115,9 +119,10 @@ function spanOf(
   }
 }
 
-/** Names of the four columns of prices, in the order of --y. */
+/** Price columns, in the order of --y. */
 const PRICES = ['open', 'high', 'low', 'close'] as const
 
+/** Returns a candlestick or OHLC chart. Throws `usage`. */
 function prices(
   type: 'candlestick' | 'ohlc',
   { chart, columns: { x, ys, text }, layout, transforms }: Parts,

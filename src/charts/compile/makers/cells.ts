@@ -1,3 +1,4 @@
+// Makers of charts of cells: heatmap, contour and calendar.
 import { Problem } from '../../../contract/errors.ts'
 import { computedOf, spoken } from '../../spec/words.ts'
 import { barFormat } from '../axes.ts'
@@ -10,7 +11,8 @@ export const cellsMakers = {
     if (x?.type !== 'date' && x?.type !== 'datetime' && x?.type !== 'empty')
       throw new Problem('usage', 'a calendar needs --x with a column of dates')
     const isTimes = x.type === 'datetime' && options.per === undefined && options.aggregate !== undefined
-    if (isTimes) throw new Problem('usage', '--x has times: a cell is a day', { hint: 'Add --per day.' })
+    if (isTimes)
+      throw new Problem('usage', '--x has times, but each cell is a day', { hint: 'Add --per day.' })
     const colorbar = { title: { text: layout.yaxis?.title?.text }, ...barFormat(options) }
     return {
       data: [
@@ -29,26 +31,27 @@ export const cellsMakers = {
   },
 } satisfies Makers
 
+/** Returns a heatmap or contour plot. Throws `usage`. */
 function cells(
   type: 'heatmap' | 'contour',
   { grid, chart, columns: { x, ys, color }, each, layout, axis, transforms, options }: Parts,
 ): Made {
   const { aggregate } = options
   if (color || aggregate === 'count') {
-    const what =
+    const title =
       aggregate === undefined ? spoken(color!.name) : computedOf(aggregate, color ? spoken(color.name) : '')
-    const colorbar = { title: { text: what }, ...barFormat({ unit: options.unit }) }
+    const colorbar = { title: { text: title }, ...barFormat({ unit: options.unit }) }
     return { data: each(() => ({ type, zsrc: chart.reference(color), colorbar })).slice(0, 1), layout }
   }
   if (transforms)
-    throw new Problem('usage', `a ${type} of several columns shows all rows, in their order`, {
-      hint: 'Give the values of its cells with --color COLUMN to choose, sort or aggregate rows.',
+    throw new Problem('usage', `a ${type} of several columns cannot filter or sort rows`, {
+      hint: 'To filter, sort or aggregate rows, give the values of the cells with --color COLUMN.',
     })
   if (ys.length < 2)
     throw new Problem('usage', `a ${type} needs the values of its cells`, {
       hint: 'Give them with --color COLUMN, or give several columns with --y.',
     })
-  // Each y column is a column of the map; x labels its rows.
+  // Each --y column is a column of the heatmap; x labels its rows.
   const ticks = { tickmode: 'array', tickvals: ys.map((_, k) => k), ticktext: ys.map(({ name }) => name) }
   return {
     data: [{ type, zsrc: severalOf(grid, ys), ysrc: chart.reference(x) }],

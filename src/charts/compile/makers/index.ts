@@ -1,3 +1,4 @@
+// Makers of all chart types.
 import type { ChartType } from '../../spec/types.ts'
 import type { Maker } from '../parts.ts'
 import { barsMakers } from './bars.ts'
@@ -10,7 +11,7 @@ import { spreadsMakers } from './spreads.ts'
 import { tablesMakers } from './tables.ts'
 import { wholesMakers } from './wholes.ts'
 
-/** What makes the traces of each type of chart. A type without a maker does not compile. */
+/** Makers by chart type. A type without a maker does not compile. */
 export const makers: Record<ChartType, Maker> = {
   ...linesMakers,
   ...pointsMakers,

@@ -1,3 +1,4 @@
+// Makers of lines, steps, slopes, bumps and areas.
 import { Problem } from '../../../contract/errors.ts'
 import type { Attributes } from '../../figure/figure.ts'
 import { centered, type Made, type Makers, type Parts, percent, pointsOf } from '../parts.ts'
@@ -7,12 +8,12 @@ export const linesMakers = {
     const { data, layout } = lines(parts)
     const marker = await pointsOf(parts)
     if (!marker) return { data, layout }
-    // A line has one color: its points have those of the column.
-    const colored = (trace: Attributes): Attributes =>
+    // A line has one color, so the column colors its points.
+    const withMarkers = (trace: Attributes): Attributes =>
       trace.meta?.isBand
         ? trace
         : { ...trace, mode: 'lines+markers', line: { color: LINE_COLOR, width: 1 }, marker }
-    return { data: data.map(colored), layout }
+    return { data: data.map(withMarkers), layout }
   },
   slope: (parts) => {
     const { data, layout } = lines(parts)
@@ -46,25 +47,33 @@ export const linesMakers = {
   },
 } satisfies Makers
 
-/** Transforms with the ranks of what is drawn: after columns have become rows. */
+/** Inserts a rank transform, after `melt`. */
 function ranked(transforms: readonly Attributes[]): Attributes[] {
   const isMelt = ({ type }: Attributes): boolean => type === 'melt'
-  return [...transforms.filter(isMelt), { type: 'rank' }, ...transforms.filter((one) => !isMelt(one))]
+  return [
+    ...transforms.filter(isMelt),
+    { type: 'rank' },
+    ...transforms.filter((transform) => !isMelt(transform)),
+  ]
 }
 
+/** Returns line traces, with the band of --band-of if there is one. Throws `usage`. */
 function lines({ each, layout, chart, columns: { x, ys, ends }, transforms = [] }: Parts): Made {
   const data = each(() => ({ type: 'scatter', mode: 'lines' }))
   if (ends.length === 0) return { data, layout }
   if (ends.length !== 2 || ys.length !== 1)
     throw new Problem('usage', '--band-of needs two columns, low and high, and one column of --y')
   const references = { ysrc: chart.reference(ends[1]), customdatasrc: chart.reference(ends[0]) }
-  // What is computed of a line is computed of its band.
-  const own = (transforms as Attributes[])
+  // Aggregate the band like the line, without its trend.
+  const bandTransforms = (transforms as Attributes[])
     .filter(({ type }) => type !== 'trend')
-    .map((one) =>
-      one.type === 'aggregate'
-        ? { ...one, aggregations: [...one.aggregations, { ...one.aggregations[0], target: 'customdata' }] }
-        : one,
+    .map((transform) =>
+      transform.type === 'aggregate'
+        ? {
+            ...transform,
+            aggregations: [...transform.aggregations, { ...transform.aggregations[0], target: 'customdata' }],
+          }
+        : transform,
     )
   const band = {
     ...{
@@ -76,10 +85,10 @@ function lines({ each, layout, chart, columns: { x, ys, ends }, transforms = [] 
       showlegend: false,
     },
     ...{ name: ys[0].name, meta: { isBand: true }, xsrc: chart.reference(x), ...references },
-    transforms: [...own, { type: 'band' }],
+    transforms: [...bandTransforms, { type: 'band' }],
   }
   return { data: [...data, band], layout }
 }
 
-/** Color of a line whose points are colored by a column. */
+/** Color of a line with points colored by a column. */
 const LINE_COLOR = '#a0a0a0'

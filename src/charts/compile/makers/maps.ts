@@ -1,3 +1,4 @@
+// Makers of maps.
 import { barFormat } from '../axes.ts'
 import { type Makers, pointsOf } from '../parts.ts'
 
@@ -44,6 +45,7 @@ export const mapsMakers = {
   },
 } satisfies Makers
 
+/** Geographic subplot of all maps. */
 const GEO = {
   fitbounds: 'locations',
   projection: { type: 'natural earth' },

@@ -1,3 +1,4 @@
+// Makers of scatter plots in two or more dimensions.
 import { Problem } from '../../../contract/errors.ts'
 import type { Attributes } from '../../figure/figure.ts'
 import type { Column } from '../../spec/options.ts'
@@ -13,7 +14,7 @@ export const pointsMakers = {
     layout,
   }),
   lollipop: ({ each, layout }) => ({
-    // From each point, a line of all its value: to zero.
+    // The stem is an error bar of 100 % of the value: it ends at zero.
     data: each(() => ({
       type: 'scatter',
       mode: 'markers',
@@ -36,7 +37,7 @@ export const pointsMakers = {
     const { chart, columns, layout, transforms } = parts
     if (columns.ys.length < 2) throw new Problem('usage', 'a splom needs several columns with --y')
     if (columns.ys.length > MAX_MATRIX)
-      throw new Problem('usage', `a splom shows at most ${MAX_MATRIX} columns`, {
+      throw new Problem('usage', `a splom accepts at most ${MAX_MATRIX} columns`, {
         hint: 'Choose some of them with --y.',
       })
     const dimensions = columns.ys.map((column) => ({
@@ -91,10 +92,11 @@ export const pointsMakers = {
   },
 } satisfies Makers
 
-/** Columns of a scatter matrix: each is drawn with each. */
+/** Maximum number of columns of a scatter matrix. */
 const MAX_MATRIX = 12
 
+/** Returns a 3-D scene with axis titles. */
 function sceneOf(x: Column | undefined, y: Column | undefined, z: Column | undefined): Attributes {
-  const titled = (column: Column | undefined) => column && { title: { text: column.name } }
-  return { xaxis: titled(x), yaxis: titled(y), zaxis: titled(z) }
+  const createAxis = (column: Column | undefined) => column && { title: { text: column.name } }
+  return { xaxis: createAxis(x), yaxis: createAxis(y), zaxis: createAxis(z) }
 }

@@ -1,3 +1,4 @@
+// Makers of roses and radars.
 import { Problem } from '../../../contract/errors.ts'
 import type { Attributes } from '../../figure/figure.ts'
 import { COMPASS } from '../../figure/names.ts'
@@ -7,10 +8,12 @@ import { type Makers, withoutAxes } from '../parts.ts'
 export const polarMakers = {
   rose({ chart, columns: { x, ys, by }, layout, options: { aggregate }, transforms }) {
     if (!x) throw new Problem('usage', 'a rose needs --x: a column of directions, in degrees or as labels')
-    // Without a function, rows are counted: in classes of the values, if there are some.
+    // Without --aggregate, count the rows; per class of values if there is a --y column.
     const isClassed = ys.length > 0 && aggregate === undefined && by === undefined
     const func = aggregate === 'mean' ? 'avg' : (aggregate ?? (ys.length > 0 && by ? 'sum' : 'count'))
-    const own = (transforms ?? []).filter((one) => (one as Attributes).type !== 'aggregate')
+    const otherTransforms = (transforms ?? []).filter(
+      (transform) => (transform as Attributes).type !== 'aggregate',
+    )
     const sum = { type: 'aggregate', groups: 'theta', aggregations: [{ target: 'r', func, empty: 'none' }] }
     const classes = { type: 'groupby', groupssrc: chart.reference(ys[0]), classes: 5, top: TOP_SERIES }
     const reference = isClassed ? undefined : chart.reference(ys[0])
@@ -23,7 +26,12 @@ export const polarMakers = {
             thetasrc: chart.reference(x),
             rsrc: reference,
           },
-          transforms: [{ type: 'sectors', of: x.name }, ...own, ...(isClassed ? [classes] : []), sum],
+          transforms: [
+            { type: 'sectors', of: x.name },
+            ...otherTransforms,
+            ...(isClassed ? [classes] : []),
+            sum,
+          ],
         },
       ],
       layout: {

@@ -1,3 +1,4 @@
+// Makers of distributions: box, violin, histogram, density and others.
 import { Problem } from '../../../contract/errors.ts'
 import type { Attributes } from '../../figure/figure.ts'
 import type { Made, Makers, Parts } from '../parts.ts'
@@ -37,7 +38,7 @@ export const spreadsMakers = {
       ...{ style: { fill: 'tozeroy' }, yaxis: { title: { text: 'density' }, rangemode: 'tozero' } },
     }),
   histogram({ chart, columns: { x, ys, by }, transforms, layout, axis, settings, options: { stack } }) {
-    // One column makes a histogram, given as x or as y.
+    // A histogram accepts its column as --x or as --y.
     const columns = x ? [x, ...ys] : ys
     const data = columns.map((column) => ({
       type: 'histogram',
@@ -46,15 +47,15 @@ export const spreadsMakers = {
       ...(columns.length > 1 && !by && { opacity: 0.6 }),
       transforms: [...(transforms ?? []), { type: 'bins' }],
     }))
-    // Categories are parts of one whole; different columns are not.
-    const usual = by ? 'stack' : columns.length > 1 ? 'overlay' : undefined
+    // Categories of one column add up; different columns do not.
+    const defaultMode = by ? 'stack' : columns.length > 1 ? 'overlay' : undefined
     return {
       data,
       layout: {
         ...layout,
         xaxis: { ...(columns.length === 1 && axis(columns[0])), ...settings.x },
         yaxis: { title: { text: 'count' }, ...settings.y },
-        barmode: stack === undefined ? usual : stack === 'none' ? 'overlay' : 'stack',
+        barmode: stack === undefined ? defaultMode : stack === 'none' ? 'overlay' : 'stack',
         ...(stack === 'percent' && { barnorm: 'percent' }),
       },
     }
@@ -65,7 +66,7 @@ export const spreadsMakers = {
   }),
 } satisfies Makers
 
-/** Curves of the values of columns, which a transform computes. */
+/** Returns curves that a transform computes from columns. Throws `usage`. */
 function curves(
   what: string,
   { chart, columns: { x, ys, by }, transforms, layout, axis, settings }: Parts,

@@ -1,3 +1,4 @@
+// Makers of tables and indicators.
 import type { Column } from '../../spec/options.ts'
 import { unitParts } from '../axes.ts'
 import { type Makers, severalOf, withoutAxes } from '../parts.ts'

@@ -1,3 +1,4 @@
+// Makers of parts of a whole: pie, treemap, sunburst and sankey.
 import { Problem } from '../../../contract/errors.ts'
 import { type Made, type Makers, type Parts, withoutAxes } from '../parts.ts'
 
@@ -7,7 +8,8 @@ export const wholesMakers = {
   treemap: (parts) => hierarchy('treemap', parts),
   sunburst: (parts) => hierarchy('sunburst', parts),
   sankey({ chart, columns: { x, to, ys }, layout, transforms }) {
-    if (!x || !to) throw new Problem('usage', 'a sankey needs --x and --to: where its links begin and end')
+    if (!x || !to)
+      throw new Problem('usage', 'a sankey needs --x and --to: the source and target of each link')
     const link = {
       sourcesrc: chart.reference(x),
       targetsrc: chart.reference(to),
@@ -20,6 +22,7 @@ export const wholesMakers = {
   },
 } satisfies Makers
 
+/** Returns a pie or donut. */
 function slices({ chart, columns: { x, ys, text }, layout, options, transforms }: Parts, style = {}): Made {
   return {
     data: [
@@ -37,6 +40,7 @@ function slices({ chart, columns: { x, ys, text }, layout, options, transforms }
   }
 }
 
+/** Returns a treemap or sunburst. Throws `usage`. */
 function hierarchy(
   type: 'treemap' | 'sunburst',
   { chart, columns: { x, ys, text, parent, id }, layout, transforms }: Parts,
