@@ -568,7 +568,7 @@ describe('plot create with pages', () => {
     expect((await run('image', 'here.csv')).stderr).toContain(
       'chosen from the columns: --type scatter --x a --y b',
     )
-    expect((await run('image', 'nowhere.json')).stderr).toContain('and no such file on this machine')
+    expect((await run('image', 'nowhere.json')).stderr).toContain('and no file of that name on this machine')
   })
 
   it('figures of Kaleido and of another server are read; references that lead nowhere give way to data', async () => {

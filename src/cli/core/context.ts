@@ -105,7 +105,7 @@ export class Context {
     if (timeout === undefined) return
     const seconds = Number(timeout)
     if (!(seconds > 0))
-      throw new Problem('usage', `--timeout ${timeout}: expected a number of seconds above 0`)
+      throw new Problem('usage', `--timeout ${timeout}: must be a number of seconds above 0`)
     const late = new Problem('unreachable', `timed out after ${timeout} s (--timeout)`, {
       hint: 'The request may still have been applied. With --idempotency-key, repeating the command is safe.',
     })

@@ -94,7 +94,7 @@ export function fromVariables(
       if (/^tcp:\/\//.test(text)) continue
       const { max = Number.MAX_SAFE_INTEGER } = integer
       if (!/^\d+$/.test(text) || Number(text) > max)
-        throw new Problem('usage', `${assignment(variable, text)}: expected a whole number from 0 to ${max}`)
+        throw new Problem('usage', `${assignment(variable, text)}: must be a whole number from 0 to ${max}`)
       values[name] = Number(text)
     } else values[name] = text
   }
@@ -105,7 +105,7 @@ export function fromVariables(
 function switchOf(variable: string, text: string): boolean {
   if (/^(1|true|yes|on)$/i.test(text)) return true
   if (/^(0|false|no|off)$/i.test(text)) return false
-  throw new Problem('usage', `${assignment(variable, text)}: expected 1 or 0`)
+  throw new Problem('usage', `${assignment(variable, text)}: must be 1 or 0`)
 }
 
 /** Masks passwords and secrets in the URLs of a text. */
