@@ -79,7 +79,7 @@ describe('mcp', () => {
     })
     expect([missing.result.isError, json(missing).errors[0].code]).toEqual([true, 'not_found'])
     expect(refused.error.message).toMatch(/no tool named publish/)
-    expect(json(unknown).errors[0].message).toBe('folder_name: no such argument')
+    expect(json(unknown).errors[0].message).toBe('folder_name: unknown argument')
   })
 
   it('checks and compares grids, and stores drafts and plots with --allow-write', async () => {

@@ -928,7 +928,7 @@ let figure = JSON.parse(text); ${code}; fs.writeFileSync(file, text === '' ? JSO
     ["text = '[]'", 7, 'it has no list data'],
     ["text = ''; figure.layout.titel = 'x'", 2, 'Did you mean title?'],
     ["text = ''; figure.data[0].opacity = 'much'", 2, 'is not a number'],
-    ['process.exit(1)', 1, 'the editor ended with exit code 1'],
+    ['process.exit(1)', 1, 'the editor failed with exit code 1'],
   ])('%s: nothing is saved, and the text is kept', async (code, exit, message) => {
     const before = await shown()
     const done = await edit(code)

@@ -209,7 +209,7 @@ describe('push', () => {
       const refused = await run(['push', 'Reports/b', '--local', '--to', 'work', '--folder', 'Reports'])
       expect([refused.code, refused.stderr]).toEqual([
         6,
-        expect.stringMatching(/Reports\/b is there already/),
+        expect.stringMatching(/Reports\/b already exists/),
       ])
     } finally {
       await server.stop()
