@@ -472,7 +472,7 @@ describe('plot create with figures', () => {
     const { code, stderr } = await run('publish', 'two')
     expect([code, stderr]).toEqual([
       0,
-      expect.stringMatching(/also of private grids: two_grid \([\w.-]+:\d+\)/),
+      expect.stringMatching(/including data of private grids: two_grid \([\w.-]+:\d+\)/),
     ])
   })
 
@@ -861,7 +861,7 @@ describe('plot set', () => {
       [['data.0.line.color=#12'], 'is not a color'],
       [['data.0.line.dash.x=1'], 'has no attributes'],
       [['data.9.name=x'], 'the figure has 2 traces'],
-      [['__proto__.x=1'], 'a path begins with data.0 or layout'],
+      [['__proto__.x=1'], 'expected a path that begins with data.0 or layout'],
       [['layout.__proto__.x=1'], 'layout has no attribute __proto__'],
       [['figure'], 'expected PATH=VALUE'],
       [['--color-of', 'nobody=red'], 'Its series are: price, cost'],

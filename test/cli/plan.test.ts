@@ -133,7 +133,7 @@ it('a plan changes nothing, and apply does what it says', async () => {
 
 it.each<[string, () => unknown, string]>([
   ['a file', () => write('a.csv', 'n\nother\n'), 'data/a.csv has changed'],
-  ['a file that is gone', () => remove('a.csv'), 'data/a.csv cannot be read any more'],
+  ['a file that is gone', () => remove('a.csv'), 'data/a.csv can no longer be read'],
   [
     'a grid to be replaced',
     () => run('append', 'data/a', '--row', 'more'),
