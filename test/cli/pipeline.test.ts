@@ -299,7 +299,7 @@ describe('an unattended pipeline', () => {
     })
     expect([code, stderr]).toEqual([
       3,
-      'error: the server answered 404: a page, not JSON: Welcome to nginx! Check that this is the address of a gridline server: gridline config list\n',
+      'error: the server responded with status 404: a page, not JSON: Welcome to nginx! Check that the URL is a Gridline server: gridline config list\n',
     ])
     page.stop()
   })

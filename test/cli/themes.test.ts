@@ -61,7 +61,7 @@ describe('--theme', () => {
 it.each([
   ['nothing.json', undefined, 3, 'no such file'],
   ['newsrom', undefined, 2, 'Did you mean newsroom?'],
-  ['list.json', '[]', 7, 'it is not an object'],
+  ['list.json', '[]', 7, 'expected an object'],
   ['broken.json', '{', 7, 'is not a theme'],
   ['figure.json', '{"layout": {"title": "x"}, "frames": []}', 7, 'a member frames'],
   ['large.json', `{"layout": {"font": {"family": "${'x'.repeat(200_000)}"}}}`, 7, 'the limit is'],
@@ -78,7 +78,7 @@ it.each([
 it('colors that are too near to their ground are named', () => {
   const warnings = contrasts({ layout: { colorway: ['#ffee00', '#004488'], font: { color: '#999999' } } })
   expect(warnings).toEqual([
-    'color #ffee00 has a contrast of 1.2 with #ffffff; 3 can be seen well',
-    'text #999999 has a contrast of 2.8 with #ffffff; 4.5 can be seen well',
+    'color #ffee00 has a contrast of 1.2 with #ffffff; use at least 3',
+    'text #999999 has a contrast of 2.8 with #ffffff; use at least 4.5',
   ])
 })

@@ -207,10 +207,7 @@ describe('push', () => {
       expect([back.code, back.stderr]).toEqual([0, ''])
       expect((await run(['cat', 'Back/b', '--local'])).stdout).toBe('n\n3\n4\n')
       const refused = await run(['push', 'Reports/b', '--local', '--to', 'work', '--folder', 'Reports'])
-      expect([refused.code, refused.stderr]).toEqual([
-        6,
-        expect.stringMatching(/Reports\/b already exists/),
-      ])
+      expect([refused.code, refused.stderr]).toEqual([6, expect.stringMatching(/Reports\/b already exists/)])
     } finally {
       await server.stop()
     }

@@ -50,7 +50,7 @@ export class Context {
   private connection: Promise<Connection> | undefined
   /** Connections to servers of links and other profiles, by base URL or `profile NAME`. */
   private readonly others = new Map<string, Promise<Connection>>()
-  /** Whether the command may change data. Otherwise nothing is created, not even an empty database. */
+  /** True if the command may change data. Otherwise nothing is created, not even an empty database. */
   changes = false
   /** Time (`performance.now()`) until which retries are not announced again. */
   private waitingUntil = 0
