@@ -144,7 +144,7 @@ describe('doctor', () => {
     expect(JSON.parse(down.stdout)).toContainEqual({
       check: 'server',
       status: 'failure',
-      fix: expect.stringMatching(/Check that the server runs/),
+      fix: expect.stringMatching(/Check the server and its URL/),
     })
     expect(down.code).toBe(8)
   })

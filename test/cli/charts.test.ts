@@ -823,7 +823,7 @@ describe('plot set', () => {
     expect(await json('plot', 'data', 'night line')).toEqual(before)
     const options = await run('plot', 'options', 'night line')
     // The color of a series is no option of create.
-    expect(options.stderr).toContain('attributes that no option of plot create sets')
+    expect(options.stderr).toContain('attributes of the figure that no option sets')
     expect(options.stdout).toBe(
       "gridline plot create --grid night --type line --x day --y n --by shop --aggregate mean --per month --top 3 --where 'n > 0'\n",
     )
@@ -867,7 +867,7 @@ describe('plot set', () => {
       [['--color-of', 'nobody=red'], 'Its series are: price, cost'],
       [['--x', 'dat'], 'Did you mean date?'],
       [['--unset', 'layout.nope'], 'layout.nope is not set'],
-      [['--unset', 'data'], 'a path names one attribute'],
+      [['--unset', 'data'], 'expected the path of an attribute'],
       [['layout.yaxis.range=0,100'], 'is not a list'],
       [['--range-y', '1'], 'expected two numbers'],
       [['--log-y', '--range-y', '0,10'], 'expected two numbers above 0'],
@@ -925,7 +925,7 @@ let figure = JSON.parse(text); ${code}; fs.writeFileSync(file, text === '' ? JSO
 
   it.each([
     ["text = text.replace('{', '{,')", 7, 'not a figure'],
-    ["text = '[]'", 7, 'it has no list data'],
+    ["text = '[]'", 7, 'expected a list "data"'],
     ["text = ''; figure.layout.titel = 'x'", 2, 'Did you mean title?'],
     ["text = ''; figure.data[0].opacity = 'much'", 2, 'is not a number'],
     ['process.exit(1)', 1, 'the editor failed with exit code 1'],
@@ -933,7 +933,7 @@ let figure = JSON.parse(text); ${code}; fs.writeFileSync(file, text === '' ? JSO
     const before = await shown()
     const done = await edit(code)
     expect([done.code, done.stderr]).toEqual([exit, expect.stringContaining(message)])
-    if (exit !== 1) expect(done.stderr).toContain('Your text is kept in')
+    if (exit !== 1) expect(done.stderr).toContain('Your text was saved as')
     expect(await shown()).toEqual(before)
   })
 })

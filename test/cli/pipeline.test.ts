@@ -213,7 +213,7 @@ describe('an unattended pipeline', () => {
       home: newHome(),
       env: as({ GRIDLINE_URL: never.url }),
     })
-    expect([code, stderr]).toEqual([9, expect.stringContaining('asks to wait 900 s')])
+    expect([code, stderr]).toEqual([9, expect.stringContaining('Try again in 900 s')])
     never.stop()
   })
 

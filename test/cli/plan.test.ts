@@ -94,7 +94,7 @@ it('--max-delete refuses more; without it, more than half is asked about', async
 it('a folder is not emptied because the directory is empty, or because a file cannot be read', async () => {
   for (const name of ['a', 'b', 'c', 'd', 'x.tmp', 'sub/e']) remove(`${name}.csv`)
   const empty = await run('upload', 'data', '--delete', '--yes')
-  expect([empty.code, empty.stderr]).toEqual([2, expect.stringContaining('A folder is not emptied')])
+  expect([empty.code, empty.stderr]).toEqual([2, expect.stringContaining('An empty directory does not empty the folder')])
   write('notes.md', '# nothing')
   expect((await run('upload', 'data', '--delete', '--yes')).code).toBe(2)
   mkdirSync(join(folder.path, 'other'), { recursive: true })

@@ -63,10 +63,10 @@ it.each([
   ['newsrom', undefined, 2, 'Did you mean newsroom?'],
   ['list.json', '[]', 7, 'expected an object'],
   ['broken.json', '{', 7, 'is not a theme'],
-  ['figure.json', '{"layout": {"title": "x"}, "frames": []}', 7, 'a member frames'],
-  ['large.json', `{"layout": {"font": {"family": "${'x'.repeat(200_000)}"}}}`, 7, 'the limit is'],
+  ['figure.json', '{"layout": {"title": "x"}, "frames": []}', 7, 'unknown member frames'],
+  ['large.json', `{"layout": {"font": {"family": "${'x'.repeat(200_000)}"}}}`, 7, 'expected up to'],
   ['unknown.json', '{"layout": {"colourway": ["red"]}}', 7, 'Did you mean colorway?'],
-  ['type.json', '{"data": {"lines": [{}, {"x": 1}]}}', 7, 'no traces of this type'],
+  ['type.json', '{"data": {"lines": [{}, {"x": 1}]}}', 7, 'unknown trace type'],
   ['color.json', '{"layout": {"paper_bgcolor": "#12"}}', 7, 'is not a color'],
 ])('%s is refused, and says why', async (name, content, code, message) => {
   if (content !== undefined) file(name, content)

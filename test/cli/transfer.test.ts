@@ -47,7 +47,7 @@ describe('pull', () => {
     writeFileSync(join(cwd, 'out/Reports/2024/a.csv'), 'changed here')
     const again = await run(['pull', 'Reports', 'out', '--json', 'path,action'])
     expect(again.code).toBe(8)
-    expect(again.stderr).toMatch(/out\/Reports\/2024\/a\.csv was changed here/)
+    expect(again.stderr).toMatch(/out\/Reports\/2024\/a\.csv was changed locally/)
     expect(readFileSync(join(cwd, 'out/Reports/2024/a.csv'), 'utf8')).toBe('changed here')
     const downloaded = JSON.parse(again.stdout).filter(
       ({ action }: { action: string }) => action === 'downloaded',
