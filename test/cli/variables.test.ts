@@ -111,7 +111,7 @@ describe('settings of serve', () => {
   })
 
   it('with no value in their file are refused', () => {
-    expect(() => withFiles({ GRIDLINE_SMTP_FILE: file('empty', '\n') })).toThrow(/has no value/)
+    expect(() => withFiles({ GRIDLINE_SMTP_FILE: file('empty', '\n') })).toThrow(/is empty, binary or longer/)
   })
 
   it('of AWS come from files too; files that other programs read are left to them', () => {
