@@ -4,6 +4,7 @@ import { Context } from '../core/context.ts'
 import type { CommandEntry } from '../core/define.ts'
 import { candidatesFor } from './candidates.ts'
 import { keptLength, splitLine } from './line.ts'
+import type { Patience } from './values.ts'
 
 /** Maximum response time for a shell, in ms, unless GRIDLINE_TIMEOUT_MS is longer. */
 const LIMIT_MS = 300
@@ -29,7 +30,7 @@ export async function answer(
   const profile = profileIndex >= 0 && profileIndex < words.length - 2 ? words[profileIndex + 1] : undefined
   const context = new Context(process.env, { quiet: true, profile, local: words.includes('--local') })
   let isLate = false
-  const deadline = {
+  const deadline: Patience = {
     limit: isInBackground
       ? BACKGROUND_LIMIT_MS
       : Math.max(LIMIT_MS, Number(process.env.GRIDLINE_TIMEOUT_MS) || 0),
