@@ -1,3 +1,4 @@
+// Client of the API: requests, retries, idempotency keys and errors.
 import { type ErrorBody, type ErrorCode, errorCodes, isErrorCode, Problem } from '../contract/errors.ts'
 import {
   DRY_RUN_HEADER,
@@ -19,13 +20,13 @@ import {
 } from '../contract/operations/index.ts'
 import { version } from '../contract/version.ts'
 
-/** A request that is sent. */
+/** Request as sent by a `Fetch`. */
 export interface SentRequest extends HttpRequest {
   headers: HttpHeaders
   signal?: AbortSignal
 }
 
-/** Sends a request: over the network, or to the service in this process. */
+/** Sends a request, over the network or to an in-process service. */
 export type Fetch = (request: SentRequest) => Promise<HttpResponse>
 
 export interface ClientOptions {
@@ -33,40 +34,40 @@ export interface ClientOptions {
   url: string
   user?: string
   apiKey?: string
-  /** Called before a retry with the error and the wait in ms. */
+  /** Called before a retry; `wait` in ms. */
   onRetry?: (problem: Problem, wait: number) => void
-  /** Aborts requests and waits for retries. */
+  /** Aborts requests, and waits between retries. */
   signal?: AbortSignal
-  /** Base of all idempotency keys, so that another run with the same key repeats the same writes. */
+  /** Prefix of all idempotency keys: a second run with the same prefix repeats the same writes. */
   idempotencyKey?: string
-  /** Why changes are made: versions that begin with them say so. */
+  /** Reason of the changes, stored with new versions. */
   message?: string
-  /** Makes the error that is thrown in place of each write: nothing is changed. */
+  /** With --dry-run: creates the error that is thrown instead of a write. */
   plan?: (operation: OperationName, target: string | undefined, change: unknown) => Error
-  /** false: a write is a mistake of the caller's declaration, and throws. */
+  /** false: writes throw, because the command does not declare them. */
   writes?: boolean
-  /** Where the key comes from; for messages only. */
+  /** Origin of the key, for messages. */
   keyFrom?: string
-  /** The proxy in use, without credentials; for messages only. */
+  /** Proxy in use, without credentials, for messages. */
   proxy?: string
 }
 
-/** A request body. It can be sent again if `repeatable`. */
+/** Request body. */
 export interface BodySource {
   type: string
   open(): AsyncIterable<Uint8Array>
-  /** false: it can be opened only once (standard input). */
+  /** False if `open` works only once (standard input). */
   repeatable: boolean
 }
 
 export interface CallOptions<N extends OperationName> {
   fid?: string
-  /** The version of the file to read. Default: the one that was given with it. */
+  /** Version of the file to read. Default: the version set by `atVersion`. */
   version?: string
-  /** The other path parameter: a team, a key or a user. */
+  /** Other path parameter: a team, key or user. */
   name?: string
   query?: Partial<QueryOf<N>>
-  /** The service's own headers, by name without prefix. */
+  /** Headers of the service, by name without prefix. */
   headers?: HeadersOf<N>
   /** Other headers, by full name. */
   plainHeaders?: Record<string, string>
@@ -79,66 +80,66 @@ interface SendOptions {
   json?: unknown
   body?: BodySource
   signal?: AbortSignal
-  /** Without an idempotency key. */
+  /** True if no idempotency key is needed. */
   repeatable?: boolean
-  /** The server performs the write and rolls it back. */
+  /** True if the server must perform the write and roll it back. */
   isDry?: boolean
 }
 
 /** Waits before the second, third … attempt, in ms. */
 const WAITS = [300, 1000, 3000]
-/** Longest `Retry-After` that is obeyed, in ms. Beyond it, the request fails. */
+/** Maximum `Retry-After` to wait for, in ms. Above it, the request fails. */
 const MAX_WAIT_MS = 60_000
-/** Errors that pass: of the statuses that say so, and of the network. */
+/** Error codes of statuses 429 and 503, which are retried. */
 const RETRIED: ReadonlySet<string> = new Set(
   Object.entries(errorCodes).flatMap(([code, { status }]) =>
     status === 429 || status === 503 ? [code] : [],
   ),
 )
 
-/** Calls API operations through a `fetch`. Every write has an idempotency key, kept on retries. */
+/** Calls API operations through a `fetch`. Every write has an idempotency key, which retries reuse. */
 export class Client {
   readonly url: string
   /** Share keys from links, by fid. */
   private readonly shareKeys = new Map<string, string>()
-  /** Versions that were given with files, by fid. */
+  /** Versions to read, by fid. */
   private readonly versions = new Map<string, string | undefined>()
-  /** The index of the server, which says whether it knows dry runs. */
+  /** Index of the server, which tells whether it supports dry runs. */
   private dryRuns: Promise<Record<string, string>> | undefined
-  /** How often each kind of write was made, to derive distinct keys. */
+  /** Number of writes by request, to derive distinct keys. */
   private readonly writes = new Map<string, number>()
 
   constructor(private readonly options: ClientOptions) {
     this.url = options.url.replace(/\/+$/, '')
   }
 
-  /** Sets the share key (from a secret link) for requests on this file. */
+  /** Sets the share key (from a secret link) for requests about this file. */
   openWith(fid: string, shareKey: string): void {
     this.shareKeys.set(fid, shareKey)
   }
 
   /**
-   * Sets the version of a file that requests on it read; undefined for the present one. Throws if another one is set: what
-   * is read of one file is of one version.
+   * Sets the version of a file that requests read; undefined for the current one. Throws `usage` if another
+   * version was set.
    */
   atVersion(fid: string, version: string | undefined): void {
     if (this.versions.has(fid) && this.versions.get(fid) !== version)
       throw new Problem('usage', `two versions of ${fid} in one command`, {
-        hint: 'Run the command once for each.',
+        hint: 'Run the command once per version.',
       })
     this.versions.set(fid, version)
   }
 
-  /** Throws if an earlier version of a file was given, for what works with the present one. */
+  /** Throws `usage` if an earlier version was set: the operation works only with the current one. */
   private refuseVersion(fid: string): void {
     const version = this.versions.get(fid)
     if (version !== undefined)
-      throw new Problem('usage', `${fid}@${version}: this is possible with the present version only`, {
-        hint: `Leave out @${version}, or make it the present one first: gridline revert ${fid} --to ${version}`,
+      throw new Problem('usage', `${fid}@${version}: only the current version can be used here`, {
+        hint: `Leave out @${version}, or restore it first: gridline revert ${fid} --to ${version}`,
       })
   }
 
-  /** Calls an operation and returns its JSON result. Throws a Problem with the service's error code. */
+  /** Calls an operation and returns its JSON result. Throws a Problem with the error code of the service. */
   async call<N extends OperationName>(name: N, options: CallOptions<N> = {}): Promise<ResultOf<N>> {
     const response = await this.response(name, options)
     return (response.status === 204 ? undefined : await readJson(response)) as ResultOf<N>
@@ -158,20 +159,25 @@ export class Client {
     return this.perform(name, options)
   }
 
-  /** Returns what a write would answer; the server performs it and rolls it back. Throws what the write would throw. */
+  /** Performs a write as a dry run: the server rolls it back. Returns its result, or throws its error. */
   async tryCall<N extends OperationName>(name: N, options: CallOptions<N> = {}): Promise<ResultOf<N>> {
     return (await readJson(await this.perform(name, options, true))) as ResultOf<N>
   }
 
-  /** Throws `usage` unless the server knows dry runs: an older one would ignore the header, and write. */
+  /** Throws `usage` if the server does not support dry runs: it would ignore the header, and write. */
   private async assertDryRuns(): Promise<void> {
     this.dryRuns ??= this.call('service.index')
     if ((await this.dryRuns).dry_run === undefined)
-      throw new Problem('usage', `${this.url} is older than this command, and does not support dry runs`, {
-        hint: 'Update the server, or leave out --dry-run.',
-      })
+      throw new Problem(
+        'usage',
+        `${this.url} does not support dry runs, because it is older than this command`,
+        {
+          hint: 'Update the server, or leave out --dry-run.',
+        },
+      )
   }
 
+  /** Sends the request of an operation, with share key and version. */
   private async perform<N extends OperationName>(
     name: N,
     options: CallOptions<N>,
@@ -180,7 +186,7 @@ export class Client {
     const operation: Operation = operations[name]
     const query = new URLSearchParams()
     for (const [key, value] of Object.entries(options.query ?? {})) {
-      for (const one of [value].flat()) if (one !== undefined) query.append(key, String(one))
+      for (const item of [value].flat()) if (item !== undefined) query.append(key, String(item))
     }
     const shareKey = this.shareKeys.get(options.fid ?? '')
     if (shareKey !== undefined && (operation.method === 'GET' || operation.access === 'read'))
@@ -200,7 +206,7 @@ export class Client {
     })
   }
 
-  /** Sends any request, also for paths that are not in the contract. */
+  /** Sends a request, also for paths outside of the contract. Retries transient errors. */
   async send(
     method: string,
     path: string,
@@ -209,72 +215,80 @@ export class Client {
   ): Promise<HttpResponse> {
     if (isDry) await this.assertDryRuns()
     const { user, apiKey } = this.options
-    const all: Record<string, string> = { accept: 'application/json', 'user-agent': `gridline/${version}` }
-    for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value
+    const allHeaders: Record<string, string> = {
+      accept: 'application/json',
+      'user-agent': `gridline/${version}`,
+    }
+    for (const [name, value] of Object.entries(headers)) allHeaders[name.toLowerCase()] = value
     if (apiKey !== undefined)
-      all.authorization = user
+      allHeaders.authorization = user
         ? `Basic ${Buffer.from(`${user}:${apiKey}`).toString('base64')}`
         : `Bearer ${apiKey}`
-    if (isDry) all[prefixes[0] + DRY_RUN_HEADER.toLowerCase()] = 'true'
+    if (isDry) allHeaders[prefixes[0] + DRY_RUN_HEADER.toLowerCase()] = 'true'
     if (!repeatable)
-      all[IDEMPOTENCY_HEADER.toLowerCase()] ??= this.keyFor(method, path, all[FILE_NAME_HEADER.toLowerCase()])
+      allHeaders[IDEMPOTENCY_HEADER.toLowerCase()] ??= this.keyFor(
+        method,
+        path,
+        allHeaders[FILE_NAME_HEADER.toLowerCase()],
+      )
     const { message } = this.options
     if (message !== undefined && method !== 'GET')
-      all[prefixes[0] + MESSAGE_HEADER.toLowerCase()] = encodeURIComponent(message)
-    if (json !== undefined) all['content-type'] = 'application/json'
-    if (body) all['content-type'] = body.type
-    const ended = signal ?? this.options.signal
+      allHeaders[prefixes[0] + MESSAGE_HEADER.toLowerCase()] = encodeURIComponent(message)
+    if (json !== undefined) allHeaders['content-type'] = 'application/json'
+    if (body) allHeaders['content-type'] = body.type
+    const abortSignal = signal ?? this.options.signal
     for (let attempt = 0; ; attempt++) {
       try {
         return await this.once(
           method,
           path,
-          all,
+          allHeaders,
           json === undefined ? (body?.open() ?? null) : Buffer.from(JSON.stringify(json)),
-          ended,
+          abortSignal,
         )
       } catch (error) {
         if (!(error instanceof Problem) || !RETRIED.has(error.code) || error.isPermanent) throw error
-        if (attempt >= WAITS.length || (body && !body.repeatable) || ended?.aborted) throw error
-        // Not all clients at the same time.
+        if (attempt >= WAITS.length || (body && !body.repeatable) || abortSignal?.aborted) throw error
+        // Random, so that clients do not retry at the same time.
         const wait = Math.max(WAITS[attempt] * (0.8 + Math.random() * 0.4), error.retryAfter ?? 0)
         if (wait > MAX_WAIT_MS)
           throw new Problem(error.code, error.message, {
-            hint: `The server asks to wait ${Math.ceil(wait / 1000)} s. Try again then.`,
+            hint: `Try again in ${Math.ceil(wait / 1000)} s.`,
           })
         this.options.onRetry?.(error, wait)
-        await pause(wait, ended)
+        await pause(wait, abortSignal)
       }
     }
   }
 
   /**
-   * The idempotency key of a write: random, or derived from the given key. The first write uses the given key
-   * itself; later ones add the request and how often it was made before.
+   * Returns the idempotency key of a write: random, or derived from the given key. The first write uses the
+   * given key; later ones add a hash of the request and its repetition.
    */
   keyFor(method: string, path: string, fileName = ''): string {
-    const given = this.options.idempotencyKey
-    if (given === undefined) return randomKey()
+    const prefix = this.options.idempotencyKey
+    if (prefix === undefined) return randomKey()
     const { createHash } = process.getBuiltinModule('node:crypto')
     if (this.writes.size === 0 && !this.several) {
       this.writes.set('', 1)
-      return given
+      return prefix
     }
     const write = `${method} ${path} ${fileName}`
     const count = this.writes.get(write) ?? 0
     this.writes.set(write, count + 1)
     const digest = createHash('sha256').update(`${write} ${count}`).digest('hex').slice(0, 16)
-    return `${given.slice(0, 200)}/${digest}`
+    return `${prefix.slice(0, 200)}/${digest}`
   }
 
-  /** Waits; ends early if requests are aborted. */
+  /** Waits `ms`. Rejects early if requests are aborted. */
   pause(ms: number): Promise<void> {
     return pause(ms, this.options.signal)
   }
 
-  /** Several files are written: derive a key for each, also for the first. */
+  /** True if several files are written: the first write also gets a derived key. */
   several = false
 
+  /** Sends a request once. Throws a Problem for errors of network or server. */
   private async once(
     method: string,
     path: string,
@@ -301,7 +315,7 @@ export class Client {
     throw this.withKey(await problemOf(response))
   }
 
-  /** Says which key was refused, or how to set one. */
+  /** Adds to errors of authentication which key was refused, or how to set one. */
   private withKey(problem: Problem): Problem {
     const { code, message, hint = '' } = problem
     if (code !== 'unauthenticated') return problem
@@ -310,28 +324,33 @@ export class Client {
       return keyFrom === undefined
         ? problem
         : new Problem(code, message, { hint: `API key source: ${keyFrom}. ${hint}`.trim() })
-    // Others say what is wrong with an identity token.
+    // Other messages are about identity tokens.
     if (!/requires an account|user is required/.test(message)) return problem
     return new Problem(code, `no API key is set for ${this.url}`, {
       hint: 'Log in with gridline login, or set GRIDLINE_USER and GRIDLINE_API_KEY. CI jobs can use gridline login --oidc.',
     })
   }
 
+  /** Converts an error of the network to a Problem. */
   private unreachable(error: unknown): Problem {
     const cause = (error as { cause?: NodeJS.ErrnoException }).cause ?? (error as NodeJS.ErrnoException)
-    // An error of the file being sent is reported as it is.
+    // Report errors of the source file unchanged.
     if (cause instanceof Problem) return cause
     const reason = reasons.get(cause.code ?? '') ?? cause.message ?? 'the request failed'
     const { proxy } = this.options
     if (/CERT|ISSUER|VERIFY/.test(cause.code ?? ''))
       return new Problem('unreachable', `the certificate of ${this.url} is not trusted: ${reason}`, {
-        hint: 'If you trust the authority that issued it, name its certificate with --ca-file FILE.',
+        hint: 'If you trust the issuer, name its certificate with --ca-file FILE.',
         isPermanent: true,
       })
     if (proxy)
-      return new Problem('unreachable', `no answer from ${this.url} through the proxy ${proxy}: ${reason}`, {
-        hint: 'Check the proxy, or name the server in NO_PROXY.',
-      })
+      return new Problem(
+        'unreachable',
+        `no response from ${this.url} through the proxy ${proxy}: ${reason}`,
+        {
+          hint: 'Check the proxy, or name the server in NO_PROXY.',
+        },
+      )
     if (/^EPROTO$|SSL_WRONG_VERSION|WRONG_VERSION_NUMBER/.test(cause.code ?? ''))
       return new Problem('unreachable', `${this.url} does not support HTTPS`, {
         hint: `If the server has no certificate, use ${this.url.replace(/^https/, 'http')}`,
@@ -339,34 +358,37 @@ export class Client {
       })
     if (cause.code === 'ENOTFOUND')
       return new Problem('unreachable', `${this.url}: ${reason}`, {
-        hint: 'Check the address (gridline config list).',
+        hint: 'Check the URL (gridline config list).',
         isPermanent: true,
       })
-    return new Problem('unreachable', `no answer from ${this.url}: ${reason}`, {
-      hint: 'Check that the server runs and the address is right (gridline config list).',
+    return new Problem('unreachable', `no response from ${this.url}: ${reason}`, {
+      hint: 'Check the server and its URL (gridline config list).',
     })
   }
 
-  /** The error for a redirect. Redirects are not followed: the credentials are for the given URL. */
+  /**
+   * Returns the error for a redirect. Redirects are not followed: credentials are for the configured URL
+   * only.
+   */
   private redirected(response: HttpResponse): Problem {
     const location = response.headers.location ?? ''
     if (!URL.canParse(location, this.url))
       return new Problem('failed', `${this.url} responded with a redirect (status ${response.status})`)
     const target = new URL(location, this.url)
     const from = new URL(this.url)
-    const secured =
+    const isHttpsUpgrade =
       from.protocol === 'http:' && target.protocol === 'https:' && from.hostname === target.hostname
     return new Problem(
       'failed',
-      secured
+      isHttpsUpgrade
         ? `${this.url} redirects from http to https: ${target.origin}`
         : `${this.url} redirects to ${target.origin}${target.pathname}`,
-      { hint: `If that is the server you mean, use its address: GRIDLINE_URL=${target.origin}` },
+      { hint: `If that is the intended server, set GRIDLINE_URL=${target.origin}` },
     )
   }
 }
 
-/** A key that no other request has. It is no secret, and loading cryptography takes longer than most requests. */
+/** Returns a unique key. Not secret; the crypto module takes longer to load than most requests. */
 function randomKey(): string {
   const part = (): string =>
     Math.floor(Math.random() * 2 ** 32)
@@ -375,35 +397,35 @@ function randomKey(): string {
   return `${part()}${part()}${part()}${part()}`
 }
 
-/** Resolves after `ms`, or rejects when `signal` aborts. */
+/** Resolves after `ms`; rejects when `signal` aborts. */
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const end = (): void => {
+    const abort = (): void => {
       clearTimeout(timer)
       reject(signal!.reason)
     }
     const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', end)
+      signal?.removeEventListener('abort', abort)
       resolve()
     }, ms)
-    signal?.addEventListener('abort', end, { once: true })
+    signal?.addEventListener('abort', abort, { once: true })
   })
 }
 
-/** Error codes of connections, in words. */
+/** Descriptions of connection errors. */
 const reasons = new Map([
   ['ECONNREFUSED', 'the connection was refused'],
   ['ENOTFOUND', 'unknown host'],
-  ['EAI_AGAIN', 'the name of the host cannot be looked up now'],
+  ['EAI_AGAIN', 'the host name cannot be resolved now'],
   ['ECONNRESET', 'the connection was lost'],
   ['EPIPE', 'the connection was lost'],
   ['UND_ERR_SOCKET', 'the connection was lost'],
   ['UND_ERR_CONNECT_TIMEOUT', 'no connection within 10 s'],
-  ['UND_ERR_HEADERS_TIMEOUT', 'it did not answer in time'],
-  ['UND_ERR_BODY_TIMEOUT', 'it stopped answering'],
+  ['UND_ERR_HEADERS_TIMEOUT', 'it did not respond in time'],
+  ['UND_ERR_BODY_TIMEOUT', 'it stopped responding'],
 ])
 
-/** Encodes text as a header value: UTF-8 bytes, as a Latin-1 string. */
+/** Encodes text for a header: UTF-8 bytes as Latin-1. Throws `usage` for control characters. */
 export function headerText(text: string): string {
   if (/[\u0000-\u001f\u007f]/.test(text))
     throw new Problem('usage', `a name with control characters: ${JSON.stringify(text.slice(0, 100))}`, {
@@ -412,16 +434,18 @@ export function headerText(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1')
 }
 
+/** Parses a JSON response. Throws `failed`. */
 async function readJson(response: HttpResponse): Promise<unknown> {
   try {
     return await response.json()
   } catch {
     throw new Problem('failed', 'the response is not JSON; is this a Gridline server?', {
-      hint: 'Check the address: gridline config list',
+      hint: 'Check the URL: gridline config list',
     })
   }
 }
 
+/** Converts an error response to a Problem. */
 async function problemOf(response: HttpResponse): Promise<Problem> {
   const text = await response.text().catch(() => '')
   const { headers } = response
@@ -439,11 +463,11 @@ async function problemOf(response: HttpResponse): Promise<Problem> {
     })
   } catch {
     const { STATUS_CODES } = await import('node:http')
-    const what = summaryOf(text, headers['content-type']) || STATUS_CODES[response.status]
+    const summary = summaryOf(text, headers['content-type']) || STATUS_CODES[response.status]
     return new Problem(
       codeFor(response.status),
-      `the server answered ${response.status}${what ? `: ${what}` : ''}`,
-      { retryAfter, hint: 'Check that this is the address of a gridline server: gridline config list' },
+      `the server responded with status ${response.status}${summary ? `: ${summary}` : ''}`,
+      { retryAfter, hint: 'Check that the URL is a Gridline server: gridline config list' },
     )
   }
 }
@@ -455,7 +479,7 @@ function readRetryAfter(text: string | null | undefined): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }
 
-/** Summarizes a response that is not JSON in one line: for HTML, its title or first heading. */
+/** Summarizes a response that is not JSON in one line: for HTML, by title or first heading. */
 function summaryOf(text: string, type: string | null | undefined): string {
   const isPage = type?.includes('html') || /^\s*</.test(text)
   if (!isPage) return oneLine(text)
@@ -463,6 +487,7 @@ function summaryOf(text: string, type: string | null | undefined): string {
   return title.trim() === '' ? 'a page, not JSON' : `a page, not JSON: ${oneLine(title)}`
 }
 
+/** Joins lines, at most 200 characters. */
 function oneLine(text: string): string {
   return text
     .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ')
@@ -470,6 +495,7 @@ function oneLine(text: string): string {
     .slice(0, 200)
 }
 
+/** Error codes of statuses, for responses without error code. */
 const codes = new Map<number, ErrorCode>([
   [401, 'unauthenticated'],
   [403, 'forbidden'],
@@ -484,6 +510,7 @@ const codes = new Map<number, ErrorCode>([
   [507, 'disk_full'],
 ])
 
+/** Returns the error code of a status. */
 function codeFor(status: number): ErrorCode {
   return codes.get(status) ?? (status >= 500 ? 'internal' : 'invalid_request')
 }

@@ -1,37 +1,43 @@
+// Uploads files in parts, and resumes after interruptions.
 import { Problem } from '../contract/errors.ts'
 import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER } from '../contract/headers.ts'
 import type { HeadersOf, ResultOf } from '../contract/operations/index.ts'
 import type { Client } from './client.ts'
 
-/** Bytes that are sent in one request. */
+/** Size of a part, in bytes. */
 const PART_BYTES = 64 * 1024 * 1024
-/** Waits after failures without progress, in ms. */
+/** Waits after consecutive failures without progress, in ms. */
 const WAITS = [500, 1000, 2000, 4000, 8000, 15_000]
-/** Requests of one upload that may reach another server before it begins again. */
+/** Maximum number of requests that reach a wrong server before the upload starts again. */
 const MISDIRECTED = 30
 
+/** Id of an upload, and number of received bytes. */
 type UploadState = Pick<ResultOf<'uploads.put'>, 'id' | 'received'>
 
+/** File to upload. */
 export interface PartsSource {
-  /** Size in bytes, if known. */
+  /** Size in bytes; undefined if unknown. */
   size: number | undefined
-  /** The bytes from an offset on. */
+  /** Yields the bytes from an offset. */
   open(from: number): AsyncIterable<Uint8Array>
 }
 
+/** Callbacks. Offsets and sizes in bytes, waits in ms. */
 export interface PartsEvents {
-  /** Bytes are sent. */
+  /** Called with the number of sent bytes. */
   count?: (bytes: number) => void
-  /** The server has begun this upload. */
+  /** Called when the server has started this upload. */
   begun?: (id: string) => void
-  /** Sending continues at this byte. */
+  /** Called when sending continues at an offset. */
   at?: (offset: number) => void
+  /** Called before a retry. */
   onRetry?: (problem: Problem, wait: number, offset: number) => void
 }
 
 /**
- * Uploads a file in parts. After a broken connection it continues where the server is, and begins again if the
- * server has lost the upload. `unfinished` is the id of an upload of the same bytes that was stopped before. See docs/api.md#uploads-in-parts.
+ * Uploads a file in parts. After a broken connection, continues at the server's offset, or starts again if
+ * the server has lost the upload. `unfinished`: id of an interrupted upload of the same bytes. See
+ * docs/api.md#uploads-in-parts.
  */
 export async function uploadInParts(
   client: Client,
@@ -43,16 +49,16 @@ export async function uploadInParts(
 ): Promise<ResultOf<'grids.upload'>> {
   let upload: UploadState | undefined
   if (unfinished !== undefined) {
-    const arrived = await received(client, unfinished)
-    if (arrived !== undefined) upload = { id: unfinished, received: arrived }
-    if (arrived) events.at?.(arrived)
+    const receivedBytes = await received(client, unfinished)
+    if (receivedBytes !== undefined) upload = { id: unfinished, received: receivedBytes }
+    if (receivedBytes) events.at?.(receivedBytes)
   }
-  // One key for all attempts: an upload that was applied is not applied again.
+  // One key for all attempts: a completed upload is not applied again.
   const key = { [IDEMPOTENCY_HEADER]: client.keyFor('POST', '/v2/uploads', plainHeaders[FILE_NAME_HEADER]) }
   let failures = 0
   let misdirected = 0
   for (;;) {
-    const from = upload?.received ?? 0
+    const startOffset = upload?.received ?? 0
     try {
       if (!upload) {
         upload = await client.call('uploads.create', { headers, plainHeaders: { ...plainHeaders, ...key } })
@@ -60,20 +66,20 @@ export async function uploadInParts(
       }
       for (;;) {
         const { id, received }: UploadState = upload
-        const left = source.size === undefined ? undefined : source.size - received
+        const remaining = source.size === undefined ? undefined : source.size - received
         const part = partOf(source, received, PART_BYTES, events)
-        const last = left !== undefined && left <= PART_BYTES
+        const isLast = remaining !== undefined && remaining <= PART_BYTES
         const state: ResultOf<'uploads.put'> = await client.call('uploads.put', {
           name: id,
-          query: { offset: received, last: last || undefined },
+          query: { offset: received, last: isLast || undefined },
           body: { type: 'application/octet-stream', repeatable: false, open: () => part.bytes },
         })
-        const sent: UploadState = { id, received: state.received }
-        upload = sent
+        const progress: UploadState = { id, received: state.received }
+        upload = progress
         failures = 0
-        if (last) return resultOf(state)
+        if (isLast) return resultOf(state)
         if (part.isAtEnd()) {
-          // The size was not known: an empty part ends the upload.
+          // The size was unknown: an empty part completes the upload.
           return resultOf(
             await client.call('uploads.put', {
               name: id,
@@ -85,16 +91,16 @@ export async function uploadInParts(
       }
     } catch (error) {
       if (!(error instanceof Problem) || !isTransient(error)) throw error
-      // A proxy distributes requests: the next one may reach the server of the upload.
+      // Behind a load balancer, the next request can reach the right server.
       if (error.code === 'wrong_server' && misdirected++ < MISDIRECTED) {
-        events.at?.(from)
+        events.at?.(startOffset)
         continue
       }
-      const now = upload && (await received(client, upload.id))
-      if (now !== undefined && now > from) failures = 0
+      const currentOffset = upload && (await received(client, upload.id))
+      if (currentOffset !== undefined && currentOffset > startOffset) failures = 0
       if (failures >= WAITS.length) throw error
       const wait = Math.max(WAITS[failures++] * (0.75 + Math.random() / 2), error.retryAfter ?? 0)
-      upload = upload && now !== undefined ? { id: upload.id, received: now } : undefined
+      upload = upload && currentOffset !== undefined ? { id: upload.id, received: currentOffset } : undefined
       events.onRetry?.(error, wait, upload?.received ?? 0)
       events.at?.(upload?.received ?? 0)
       await client.pause(wait)
@@ -108,17 +114,20 @@ const PASSING: ReadonlySet<string> = new Set([
   'rate_limited',
   'too_slow',
   'aborted',
-  // The server was restarted, or it is another one.
+  // Restarted or different server.
   'not_found',
   'wrong_server',
 ])
 
-/** Whether an upload that failed like this may succeed later. */
+/** Returns whether an upload that failed with this error can succeed later. */
 export function isTransient({ code }: Problem): boolean {
   return PASSING.has(code)
 }
 
-/** Bytes that the server has; undefined if it does not know the upload, or does not answer. */
+/**
+ * Returns the number of bytes received by the server; undefined if it does not know the upload or is
+ * unreachable.
+ */
 async function received(client: Client, id: string): Promise<number | undefined> {
   try {
     for (let k = 0; ; k++) {
@@ -134,22 +143,24 @@ async function received(client: Client, id: string): Promise<number | undefined>
   }
 }
 
+/** Converts the last response to the result of an upload. Throws `failed` without a file. */
 function resultOf(state: ResultOf<'uploads.put'>): ResultOf<'grids.upload'> {
   const { id: _id, received: _received, file, warnings = [], action, ...counts } = state
   if (!file) throw new Problem('failed', 'the server sent no file for the last part')
   return { file, warnings, action, ...counts }
 }
 
-function partOf(source: PartsSource, from: number, most: number, { count }: PartsEvents) {
+/** Returns one part of the source as a stream, and whether the source ended in it. */
+function partOf(source: PartsSource, from: number, maxBytes: number, { count }: PartsEvents) {
   let isAtEnd = false
   async function* bytes(): AsyncGenerator<Uint8Array> {
-    let left = most
+    let remaining = maxBytes
     for await (const chunk of source.open(from)) {
-      const part = chunk.subarray(0, left)
-      left -= part.length
+      const part = chunk.subarray(0, remaining)
+      remaining -= part.length
       count?.(part.length)
       yield part
-      if (left === 0) return
+      if (remaining === 0) return
     }
     isAtEnd = true
   }

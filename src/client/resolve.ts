@@ -1,3 +1,4 @@
+// Resolves names, paths, links and versions to files.
 import { closest, hintWith } from '../contract/closest.ts'
 import { ifFound, Problem } from '../contract/errors.ts'
 import { fidFromLink, formatFid, parseFid } from '../contract/fid.ts'
@@ -6,6 +7,7 @@ import { filetypeName } from '../contract/resources/index.ts'
 import { splitVersion } from '../contract/version-ref.ts'
 import type { Client } from './client.ts'
 
+/** Type of a file: grid, plot or folder. */
 export type Kind = 'grid' | 'plot' | 'fold'
 
 /** Resolves a file, given as fid (`alice:3`), link or path in the caller's home folder, to its fid. */
@@ -15,33 +17,35 @@ export async function resolve(client: Client, file: string, filetype?: Kind): Pr
   return fid
 }
 
-/** Resolves a file that may have a version after it: `sales@3`. */
+/** Resolves a file with an optional version: `sales@3`. */
 export async function resolveVersion(
   client: Client,
   file: string,
   filetype?: Kind,
 ): Promise<{ fid: string; version: string | undefined }> {
   if (/^https?:\/\//i.test(file)) {
-    const parts = splitVersion(file)
-    if (parts && URL.canParse(parts.file) && fidFromLink(parts.file))
-      return { fid: await ofLink(client, parts.file), version: parts.version }
+    const split = splitVersion(file)
+    if (split && URL.canParse(split.file) && fidFromLink(split.file))
+      return { fid: await ofLink(client, split.file), version: split.version }
     const version = URL.canParse(file) ? new URL(file).searchParams.get('version') : null
     return { fid: await ofLink(client, file), version: version || undefined }
   }
   // Ignore a trailing slash.
-  const whole = parseFid(file.replace(/\/+$/, ''))
-  if (whole) return { fid: formatFid(whole), version: undefined }
-  const parts = splitVersion(file)
-  if (!parts) return { fid: (await lookup(client, file, filetype)).fid, version: undefined }
-  const fid = parseFid(parts.file)
-  if (fid) return { fid: formatFid(fid), version: parts.version }
-  // A file may have this literal name.
+  const parsedFid = parseFid(file.replace(/\/+$/, ''))
+  if (parsedFid) return { fid: formatFid(parsedFid), version: undefined }
+  const versioned = splitVersion(file)
+  if (!versioned) return { fid: (await lookup(client, file, filetype)).fid, version: undefined }
+  const fid = parseFid(versioned.file)
+  if (fid) return { fid: formatFid(fid), version: versioned.version }
+  // A file can have this literal name.
   const literal = await lookupIfThere(client, file)
   if (literal) return { fid: literal.fid, version: undefined }
-  return { fid: (await lookup(client, parts.file, filetype)).fid, version: parts.version }
+  return { fid: (await lookup(client, versioned.file, filetype)).fid, version: versioned.version }
 }
 
-/** The base URL of the server of a link (`https://host/prefix`); undefined if it is not a link to a file. */
+/**
+ * Returns the base URL of a link's server (`https://host/prefix`); undefined unless it is a link to a file.
+ */
 export function baseOfLink(link: string): string | undefined {
   if (!/^https?:\/\//i.test(link) || !URL.canParse(link) || !fidFromLink(link)) return undefined
   const { origin, pathname } = new URL(link)
@@ -49,24 +53,27 @@ export function baseOfLink(link: string): string | undefined {
   return prefix === undefined ? undefined : origin + prefix
 }
 
-/** Resolves a link to a fid. A share key in it is used for later requests on the file. */
+/**
+ * Resolves a link to a fid. Stores its share key for later requests. Throws `usage` for links of other
+ * servers.
+ */
 async function ofLink(client: Client, link: string): Promise<string> {
-  const found = fidFromLink(link)
-  if (!found) {
+  const parsedFid = fidFromLink(link)
+  if (!parsedFid) {
     throw new Problem('usage', `not a link to a file: ${link}`, {
       hint: 'Links look like https://host/~alice/12/',
     })
   }
-  const fid = formatFid(found)
+  const fid = formatFid(parsedFid)
   const { origin, searchParams } = new URL(link)
   const key = searchParams.get('share_key')
   if (origin === new URL(client.url).origin) {
     if (key) client.openWith(fid, key)
     return fid
   }
-  // A server may be reached at a different URL from the one in its links: ask it.
-  const addresses = Object.values(await client.call('service.index'))
-  if (!addresses.some((address) => URL.canParse(address) && new URL(address).origin === origin)) {
+  // The URL of a server can differ from the one in its links: ask the server.
+  const serverUrls = Object.values(await client.call('service.index'))
+  if (!serverUrls.some((url) => URL.canParse(url) && new URL(url).origin === origin)) {
     throw new Problem('usage', `this link belongs to another server: ${link}`, {
       hint: `The server in use is ${client.url}; choose another with --profile or GRIDLINE_URL.`,
     })
@@ -81,7 +88,7 @@ const lookups = {
   fold: { operation: 'folders.lookup', what: 'folder' },
 } as const
 
-/** Splits a path that may begin with a folder id (`alice:12/2024/sales`). */
+/** Splits a path that can begin with a folder id (`alice:12/2024/sales`). */
 export function startOf(path: string): { path: string; parent?: number; user?: string } {
   const slash = path.indexOf('/')
   const fid = slash > 0 ? parseFid(path.slice(0, slash)) : undefined
@@ -91,7 +98,7 @@ export function startOf(path: string): { path: string; parent?: number; user?: s
 
 const LIST = 'List files with: gridline ls'
 
-/** What helps with a file that is of another type than the one that is wanted. */
+/** Hints for files of the wrong type. */
 const suggestions: Readonly<Record<string, (fid: string) => string>> = {
   'fold for grid': (fid) => `List its files with: gridline ls ${fid}`,
   'fold for plot': (fid) => `List its files with: gridline ls ${fid}`,
@@ -99,14 +106,14 @@ const suggestions: Readonly<Record<string, (fid: string) => string>> = {
   'grid for plot': (fid) => `To chart it: gridline plot create --grid ${fid} --type line`,
 }
 
-/** Returns the metadata of the file at a path. */
+/** Returns the metadata of the file at a path. Throws `not_found`, with a suggestion. */
 export async function lookup(
   client: Client,
   path: string,
   filetype?: Kind,
   parent?: number,
 ): Promise<FileMeta> {
-  const { operation, what } = filetype
+  const { operation, what: noun } = filetype
     ? lookups[filetype]
     : { operation: 'files.lookup' as const, what: 'file' }
   try {
@@ -114,25 +121,26 @@ export async function lookup(
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'not_found') throw error
     const other = filetype && (await lookupIfThere(client, path, parent))
-    const why = other
-      ? `${path} is a ${filetypeName(other.filetype)}, not a ${what}`
-      : `no ${what} at ${path}`
-    const meant = other ? undefined : await similarTo(client, path, parent)
-    const list = (other && suggestions[`${other.filetype} for ${filetype}`]?.(other.fid)) ?? LIST
-    throw new Problem('not_found', why, {
-      hint: hintWith(meant, list),
+    const message = other
+      ? `${path} is a ${filetypeName(other.filetype)}, not a ${noun}`
+      : `no ${noun} at ${path}`
+    const suggestion = other ? undefined : await similarTo(client, path, parent)
+    const hint = (other && suggestions[`${other.filetype} for ${filetype}`]?.(other.fid)) ?? LIST
+    throw new Problem('not_found', message, {
+      hint: hintWith(suggestion, hint),
     })
   }
 }
 
+/** Returns the query for a path, relative to a folder or home. */
 function placeOf(path: string, parent: number | undefined) {
   return parent === undefined ? startOf(path) : { path, parent }
 }
 
-/** Files of a folder in which a similar name is looked for. */
+/** Maximum number of files in a folder that are searched for similar names. */
 const SEARCHED = 500
 
-/** The path of a file with a similar name in the same folder, or of the folder, if that is misspelled. */
+/** Returns the path of a file with a similar name in the same folder, or with a similar folder name. */
 async function similarTo(
   client: Client,
   path: string,
@@ -150,27 +158,27 @@ async function similarTo(
           ? await client.call('folders.home', { query })
           : await client.call('folders.get', { fid, query })
       const files = folder.children?.results ?? []
-      const found = files.find(({ filename }) => filename === name)
-      if (!found) {
-        const meant = closest(
+      const match = files.find(({ filename }) => filename === name)
+      if (!match) {
+        const suggestion = closest(
           name,
           files.map(({ filename }) => filename),
         )
-        return meant === undefined
+        return suggestion === undefined
           ? undefined
-          : [...names.slice(0, k), meant, ...names.slice(k + 1)].join('/')
+          : [...names.slice(0, k), suggestion, ...names.slice(k + 1)].join('/')
       }
-      if (found.filetype !== 'fold') return undefined
-      fid = found.fid
+      if (match.filetype !== 'fold') return undefined
+      fid = match.fid
     }
   } catch (error) {
-    // The error that is reported is the first one.
+    // Report the first error.
     if (!(error instanceof Problem)) throw error
   }
   return undefined
 }
 
-/** Like `lookup`, but returns undefined if there is no such file. */
+/** Like `lookup`, but returns undefined if the file does not exist. */
 export async function lookupIfThere(
   client: Client,
   path: string,

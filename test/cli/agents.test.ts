@@ -79,7 +79,7 @@ describe('mcp', () => {
     })
     expect([missing.result.isError, json(missing).errors[0].code]).toEqual([true, 'not_found'])
     expect(refused.error.message).toMatch(/no tool named publish/)
-    expect(json(unknown).errors[0].message).toBe('folder_name: no such argument')
+    expect(json(unknown).errors[0].message).toBe('folder_name: unknown argument')
   })
 
   it('mcp tools check and compare grids, and store drafts and plots with --allow-write', async () => {
@@ -102,7 +102,7 @@ describe('mcp', () => {
     expect(json(checked)).toMatchObject({ passed: false })
     expect(json(draft).file).toMatchObject({ draft: 'agent', row_count: 1 })
     expect(json(published)).toMatchObject({ filename: 'sales', world_readable: true })
-    expect(json(chart).errors[0].message).toBe('no option of charts is named nothing')
+    expect(json(chart).errors[0].message).toBe('no chart option named nothing')
     expect(diff.result.content[0].text).toMatch(/version|rows/)
     expect((await run(['cat', 'sales'])).stdout).toBe('city,price\nOslo,1\nLima,2\n')
   })
@@ -121,8 +121,8 @@ describe('mcp', () => {
     expect(json(user)).toHaveProperty('username')
     expect(json(home).children.results).toHaveLength(1)
     expect(refused.map((one) => json(one).errors[0].message)).toEqual([
-      expect.stringMatching(/changes something: start gridline mcp with --allow-write/),
-      ...Array.from({ length: 4 }, () => expect.stringMatching(/no operation that agents may use/)),
+      expect.stringMatching(/changes data: start gridline mcp with --allow-write/),
+      ...Array.from({ length: 4 }, () => expect.stringMatching(/not an operation that agents may use/)),
     ])
     const [made] = await session(['--allow-write'], [requests[2]])
     expect(json(made)).toMatchObject({ file: { filename: 'New' } })
@@ -144,7 +144,7 @@ describe('doctor', () => {
     expect(JSON.parse(down.stdout)).toContainEqual({
       check: 'server',
       status: 'failure',
-      fix: expect.stringMatching(/Check that the server runs/),
+      fix: expect.stringMatching(/Check the server and its URL/),
     })
     expect(down.code).toBe(8)
   })

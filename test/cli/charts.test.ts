@@ -472,7 +472,7 @@ describe('plot create with figures', () => {
     const { code, stderr } = await run('publish', 'two')
     expect([code, stderr]).toEqual([
       0,
-      expect.stringMatching(/also of private grids: two_grid \([\w.-]+:\d+\)/),
+      expect.stringMatching(/including data of private grids: two_grid \([\w.-]+:\d+\)/),
     ])
   })
 
@@ -568,7 +568,7 @@ describe('plot create with pages', () => {
     expect((await run('image', 'here.csv')).stderr).toContain(
       'chosen from the columns: --type scatter --x a --y b',
     )
-    expect((await run('image', 'nowhere.json')).stderr).toContain('and no such file on this machine')
+    expect((await run('image', 'nowhere.json')).stderr).toContain('and no file of that name on this machine')
   })
 
   it('figures of Kaleido and of other servers are read; unknown references are replaced by data', async () => {
@@ -823,7 +823,7 @@ describe('plot set', () => {
     expect(await json('plot', 'data', 'night line')).toEqual(before)
     const options = await run('plot', 'options', 'night line')
     // plot create has no option for the color of a series.
-    expect(options.stderr).toContain('attributes that no option of plot create sets')
+    expect(options.stderr).toContain('attributes of the figure that no option sets')
     expect(options.stdout).toBe(
       "gridline plot create --grid night --type line --x day --y n --by shop --aggregate mean --per month --top 3 --where 'n > 0'\n",
     )
@@ -861,13 +861,13 @@ describe('plot set', () => {
       [['data.0.line.color=#12'], 'is not a color'],
       [['data.0.line.dash.x=1'], 'has no attributes'],
       [['data.9.name=x'], 'the figure has 2 traces'],
-      [['__proto__.x=1'], 'a path begins with data.0 or layout'],
+      [['__proto__.x=1'], 'expected a path that begins with data.0 or layout'],
       [['layout.__proto__.x=1'], 'layout has no attribute __proto__'],
       [['figure'], 'expected PATH=VALUE'],
       [['--color-of', 'nobody=red'], 'Its series are: price, cost'],
       [['--x', 'dat'], 'Did you mean date?'],
       [['--unset', 'layout.nope'], 'layout.nope is not set'],
-      [['--unset', 'data'], 'a path names one attribute'],
+      [['--unset', 'data'], 'expected the path of an attribute'],
       [['layout.yaxis.range=0,100'], 'is not a list'],
       [['--range-y', '1'], 'expected two numbers'],
       [['--log-y', '--range-y', '0,10'], 'expected two numbers above 0'],
@@ -925,15 +925,15 @@ let figure = JSON.parse(text); ${code}; fs.writeFileSync(file, text === '' ? JSO
 
   it.each([
     ["text = text.replace('{', '{,')", 7, 'not a figure'],
-    ["text = '[]'", 7, 'it has no list data'],
+    ["text = '[]'", 7, 'expected a list "data"'],
     ["text = ''; figure.layout.titel = 'x'", 2, 'Did you mean title?'],
     ["text = ''; figure.data[0].opacity = 'much'", 2, 'is not a number'],
-    ['process.exit(1)', 1, 'the editor ended with exit code 1'],
+    ['process.exit(1)', 1, 'the editor failed with exit code 1'],
   ])('plot edit with %s saves nothing and keeps the text', async (code, exit, message) => {
     const before = await shown()
     const done = await edit(code)
     expect([done.code, done.stderr]).toEqual([exit, expect.stringContaining(message)])
-    if (exit !== 1) expect(done.stderr).toContain('Your text is kept in')
+    if (exit !== 1) expect(done.stderr).toContain('Your text was saved as')
     expect(await shown()).toEqual(before)
   })
 })

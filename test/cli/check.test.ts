@@ -109,7 +109,7 @@ it('upload --checks refuses data before it is stored; the rules of a grid hold f
   expect((await run(['upload', 'bad.csv', '--name', 'other', '--checks', 'rules.yml'])).stderr).toMatch(
     /bad\.csv fails/,
   )
-  expect((await run(['check', 'good', '--set', 'rules.yml'])).stderr).toContain('is checked from now on')
+  expect((await run(['check', 'good', '--set', 'rules.yml'])).stderr).toContain('will be checked')
   expect((await run(['append', 'good', '--row', '3,x,1'])).code).toBe(7)
   expect((await run(['append', 'good', '--row', '3,x@y,1'])).code).toBe(0)
   expect((await run(['check', 'good'])).stdout).toContain('✓ good: 3 rows')

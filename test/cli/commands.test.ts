@@ -417,7 +417,7 @@ describe('settings', () => {
     const down = await run(['ls'])
     expect([down.code, down.stderr]).toEqual([
       9,
-      expect.stringContaining('no answer from http://localhost:59999: the connection was refused'),
+      expect.stringContaining('no response from http://localhost:59999: the connection was refused'),
     ])
     expect((await run(['profile', 'remove', 'default'])).code).toBe(0)
     expect((await run(['ls'])).code).toBe(0)

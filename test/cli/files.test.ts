@@ -146,7 +146,7 @@ describe('resolving names', () => {
     file('figure.json', '{"data": [{"y": [1, 2]}]}')
     await run(['plot', 'create', 'figure.json'])
     const grid = 'figure_grid'
-    expect((await run(['trash', grid])).stderr).toContain('without data until it is restored')
+    expect((await run(['trash', grid])).stderr).toContain('without data until the grid is restored')
     await run(['restore', grid])
     expect((await run(['delete', grid, '--yes'])).stderr).toMatch(
       /warning: figure_grid: plots that will lose their data: \S+:\d+/,

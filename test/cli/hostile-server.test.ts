@@ -75,7 +75,7 @@ describe('a server that', () => {
       'asks to wait for an hour',
       (_, r) => json(r, 429, '{}', { 'retry-after': '3600' }),
       9,
-      /asks to wait 3600 s/,
+      /Try again in 3600 s/,
     ],
     ['answers with a huge line', (_, r) => r.writeHead(400).end('x'.repeat(1_000_000)), 2, /^.{0,400}$/],
     ['sends control characters', (_, r) => json(r, 404, '{"detail":"\\u001b[2Jgone"}'), 3, /gone/],

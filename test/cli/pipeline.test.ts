@@ -214,7 +214,7 @@ describe('an unattended pipeline', () => {
       home: newHome(),
       env: as({ GRIDLINE_URL: never.url }),
     })
-    expect([code, stderr]).toEqual([9, expect.stringContaining('asks to wait 900 s')])
+    expect([code, stderr]).toEqual([9, expect.stringContaining('Try again in 900 s')])
     never.stop()
   })
 
@@ -300,7 +300,7 @@ describe('an unattended pipeline', () => {
     })
     expect([code, stderr]).toEqual([
       3,
-      'error: the server answered 404: a page, not JSON: Welcome to nginx! Check that this is the address of a gridline server: gridline config list\n',
+      'error: the server responded with status 404: a page, not JSON: Welcome to nginx! Check that the URL is a Gridline server: gridline config list\n',
     ])
     page.stop()
   })

@@ -95,7 +95,10 @@ it('--max-delete refuses larger deletions; without it, more than half requires c
 it('an empty directory or an unreadable file never empties a folder', async () => {
   for (const name of ['a', 'b', 'c', 'd', 'x.tmp', 'sub/e']) remove(`${name}.csv`)
   const empty = await run('upload', 'data', '--delete', '--yes')
-  expect([empty.code, empty.stderr]).toEqual([2, expect.stringContaining('A folder is not emptied')])
+  expect([empty.code, empty.stderr]).toEqual([
+    2,
+    expect.stringContaining('An empty directory does not empty the folder'),
+  ])
   write('notes.md', '# nothing')
   expect((await run('upload', 'data', '--delete', '--yes')).code).toBe(2)
   mkdirSync(join(folder.path, 'other'), { recursive: true })
@@ -134,7 +137,7 @@ it('a plan changes nothing, and apply does exactly what it says', async () => {
 
 it.each<[string, () => unknown, string]>([
   ['a file', () => write('a.csv', 'n\nother\n'), 'data/a.csv has changed'],
-  ['a file that is gone', () => remove('a.csv'), 'data/a.csv cannot be read any more'],
+  ['a file that is gone', () => remove('a.csv'), 'data/a.csv can no longer be read'],
   [
     'a grid to be replaced',
     () => run('append', 'data/a', '--row', 'more'),

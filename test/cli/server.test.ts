@@ -143,7 +143,7 @@ describe('a server', () => {
     })
     expect([down.code, down.stderr.split('\n').slice(-2).join('\n')]).toEqual([
       9,
-      'error: no answer from http://127.0.0.1:59998: the connection was refused. Check that the server runs and the address is right (gridline config list).\n',
+      'error: no response from http://127.0.0.1:59998: the connection was refused. Check the server and its URL (gridline config list).\n',
     ])
     const silent = createServer(() => {})
     const port = await listening(silent)
@@ -153,7 +153,7 @@ describe('a server', () => {
     })
     expect([slow.code, slow.stderr]).toEqual([
       9,
-      expect.stringMatching(/^error: no answer from .*: it did not answer in time/m),
+      expect.stringMatching(/^error: no response from .*: it did not respond in time/m),
     ])
     silent.close()
   })

@@ -61,12 +61,12 @@ describe('--theme', () => {
 it.each([
   ['nothing.json', undefined, 3, 'no such file'],
   ['newsrom', undefined, 2, 'Did you mean newsroom?'],
-  ['list.json', '[]', 7, 'it is not an object'],
+  ['list.json', '[]', 7, 'expected an object'],
   ['broken.json', '{', 7, 'is not a theme'],
-  ['figure.json', '{"layout": {"title": "x"}, "frames": []}', 7, 'a member frames'],
-  ['large.json', `{"layout": {"font": {"family": "${'x'.repeat(200_000)}"}}}`, 7, 'the limit is'],
+  ['figure.json', '{"layout": {"title": "x"}, "frames": []}', 7, 'unknown member frames'],
+  ['large.json', `{"layout": {"font": {"family": "${'x'.repeat(200_000)}"}}}`, 7, 'expected up to'],
   ['unknown.json', '{"layout": {"colourway": ["red"]}}', 7, 'Did you mean colorway?'],
-  ['type.json', '{"data": {"lines": [{}, {"x": 1}]}}', 7, 'no traces of this type'],
+  ['type.json', '{"data": {"lines": [{}, {"x": 1}]}}', 7, 'unknown trace type'],
   ['color.json', '{"layout": {"paper_bgcolor": "#12"}}', 7, 'is not a color'],
 ])('theme %s is refused with the reason', async (name, content, code, message) => {
   if (content !== undefined) file(name, content)
@@ -78,7 +78,7 @@ it.each([
 it('theme check lists colors with too little contrast to their background', () => {
   const warnings = contrasts({ layout: { colorway: ['#ffee00', '#004488'], font: { color: '#999999' } } })
   expect(warnings).toEqual([
-    'color #ffee00 has a contrast of 1.2 with #ffffff; 3 can be seen well',
-    'text #999999 has a contrast of 2.8 with #ffffff; 4.5 can be seen well',
+    'color #ffee00 has a contrast of 1.2 with #ffffff; use at least 3',
+    'text #999999 has a contrast of 2.8 with #ffffff; use at least 4.5',
   ])
 })

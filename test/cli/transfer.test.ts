@@ -47,7 +47,7 @@ describe('pull', () => {
     writeFileSync(join(cwd, 'out/Reports/2024/a.csv'), 'changed here')
     const again = await run(['pull', 'Reports', 'out', '--json', 'path,action'])
     expect(again.code).toBe(8)
-    expect(again.stderr).toMatch(/out\/Reports\/2024\/a\.csv was changed here/)
+    expect(again.stderr).toMatch(/out\/Reports\/2024\/a\.csv was changed locally/)
     expect(readFileSync(join(cwd, 'out/Reports/2024/a.csv'), 'utf8')).toBe('changed here')
     const downloaded = JSON.parse(again.stdout).filter(
       ({ action }: { action: string }) => action === 'downloaded',
@@ -207,10 +207,7 @@ describe('push', () => {
       expect([back.code, back.stderr]).toEqual([0, ''])
       expect((await run(['cat', 'Back/b', '--local'])).stdout).toBe('n\n3\n4\n')
       const refused = await run(['push', 'Reports/b', '--local', '--to', 'work', '--folder', 'Reports'])
-      expect([refused.code, refused.stderr]).toEqual([
-        6,
-        expect.stringMatching(/Reports\/b is there already/),
-      ])
+      expect([refused.code, refused.stderr]).toEqual([6, expect.stringMatching(/Reports\/b already exists/)])
     } finally {
       await server.stop()
     }

@@ -112,7 +112,7 @@ describe('settings of serve', () => {
   })
 
   it('a setting whose file is empty is refused', () => {
-    expect(() => withFiles({ GRIDLINE_SMTP_FILE: file('empty', '\n') })).toThrow(/has no value/)
+    expect(() => withFiles({ GRIDLINE_SMTP_FILE: file('empty', '\n') })).toThrow(/is empty, binary or longer/)
   })
 
   it('AWS credentials come from files too; files for other programs are ignored', () => {

@@ -1,33 +1,37 @@
+// Types of MCP tools.
 import type { Client } from '../../client/index.ts'
 import type { Schema } from '../../contract/schema.ts'
 import type { Context } from '../core/context.ts'
 
-/** What a tool answers: texts, and images as base64. */
+/** Result of a tool: texts, and images as base64. */
 export type Content = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string }
 
+/** Call of a tool. */
 export interface Call {
   context: Context
   client: Client
-  /** The arguments, without those that are missing. */
+  /** Arguments. Missing ones are absent. */
   given: Record<string, unknown>
-  /** Whether tools may change files. */
+  /** True if tools may change files. */
   mayWrite: boolean
 }
 
-/** A task that an agent can be given. */
+/** Tool for an agent. */
 export interface Tool {
   description: string
   properties: Record<string, Schema>
   required: readonly string[]
-  /** It changes files: it is offered with `--allow-write` only. */
+  /** True for tools that change files: only offered with `--allow-write`. */
   writes?: true
   run(call: Call): Promise<Content[]>
 }
 
+/** Returns a text as content. */
 export function textContent(text: string): Content[] {
   return [{ type: 'text', text }]
 }
 
+/** Returns a JSON value as content. */
 export function jsonContent(value: unknown): Content[] {
   return textContent(JSON.stringify(value))
 }

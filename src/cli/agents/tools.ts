@@ -1,4 +1,4 @@
-// The tools of `gridline mcp`: a tool for each task, and `api` for all else.
+// Tools of `gridline mcp`: one per task, and `api` for everything else.
 
 import { dressed } from '../../charts/figure/themes.ts'
 import { madeChart } from '../../charts/make.ts'
@@ -14,9 +14,9 @@ import { createPlot } from '../charts/create.ts'
 import { themeNamed } from '../charts/themes.ts'
 import { type Call, type Content, jsonContent, type Tool, textContent } from './tool.ts'
 
-/** Rows that are returned if no number is given. */
+/** Default number of rows. */
 const DEFAULT_ROWS = 100
-/** Files of a list, at most. */
+/** Maximum number of listed files. */
 const MAX_FILES = 50
 
 const text = (description?: string): Schema =>
@@ -69,7 +69,7 @@ export const tools: Readonly<Record<string, Tool>> = {
     },
   },
   describe: {
-    description: 'Describe a file: of a grid columns and statistics, of a plot its type and options',
+    description: 'Describe a file: columns and statistics of a grid, type and options of a plot',
     properties: { file },
     required: ['file'],
     async run({ client, given }) {
@@ -87,7 +87,7 @@ export const tools: Readonly<Record<string, Tool>> = {
   },
   chart: {
     description:
-      'Return a picture of a plot; or make a plot of a grid, store it as name, and return its link and picture (needs --allow-write)',
+      'Return an image of a plot; or create a plot of a grid, store it as name, and return its link and image (needs --allow-write)',
     properties: {
       plot: file,
       grid: file,
@@ -99,7 +99,7 @@ export const tools: Readonly<Record<string, Tool>> = {
       ...Object.fromEntries(
         (['x', 'y', 'by', 'aggregate', 'where', 'title'] as const).map((name) => [name, text()]),
       ),
-      options: object('Others, as gridline plot create has them: {"facet": "site", "logY": true}'),
+      options: object('Other options of gridline plot create: {"facet": "site", "logY": true}'),
       name: text('Name of a new plot'),
     },
     required: [],
@@ -120,7 +120,7 @@ export const tools: Readonly<Record<string, Tool>> = {
     },
   },
   check: {
-    description: 'Check a grid against rules, or against its own ones',
+    description: 'Check a grid against rules, by default its own',
     properties: { grid: file, rules: object('A checks document. Default: the rules of the grid') },
     required: ['grid'],
     async run({ client, given }) {
@@ -130,13 +130,13 @@ export const tools: Readonly<Record<string, Tool>> = {
     },
   },
   diff: {
-    description: 'Compare a grid with another one, or with an earlier version of it',
+    description: 'Compare a grid with another one, or with an earlier version',
     properties: {
       grid: file,
       base: text('The other grid. Default: the same one'),
       base_version: text('Default: the version before'),
-      key: texts('Columns that tell rows apart. Default: the key of the grid'),
-      limit: number('Rows that are listed. Default: 100'),
+      key: texts('Key columns. Default: the key of the grid'),
+      limit: number('Maximum number of listed rows. Default: 100'),
     },
     required: ['grid'],
     async run({ client, given }) {
@@ -147,7 +147,7 @@ export const tools: Readonly<Record<string, Tool>> = {
     },
   },
   upload_draft: {
-    description: 'Store data as a draft of a grid, or as a private new grid, which readers do not see',
+    description: 'Store data as a draft of a grid, or as a new private grid: invisible to readers',
     properties: {
       filename: text('With extension: sales.csv'),
       content: text('The data, such as CSV'),
@@ -182,7 +182,7 @@ export const tools: Readonly<Record<string, Tool>> = {
   },
   share: {
     description: 'Share a file with users, teams or e-mail addresses',
-    properties: { file, users: texts(), teams: texts(), readonly: flag('They can only read it') },
+    properties: { file, users: texts(), teams: texts(), readonly: flag('Read access only') },
     required: ['file'],
     writes: true,
     async run({ client, given }) {
@@ -192,7 +192,7 @@ export const tools: Readonly<Record<string, Tool>> = {
     },
   },
   api: {
-    description: 'Send any request to the API (see /v2/openapi.json); those that write need --allow-write',
+    description: 'Send any request to the API (see /v2/openapi.json); writes need --allow-write',
     properties: {
       method: text('Default: GET'),
       path: text('/v2/grids/alice:12/versions'),
@@ -207,26 +207,26 @@ export const tools: Readonly<Record<string, Tool>> = {
         query,
         body,
       } = given as Record<string, string> & { query?: object; body?: object }
-      const [plain, written = ''] = path.split('?')
-      const operation = operationAt(method.toUpperCase(), plain)
+      const [pathname, queryText = ''] = path.split('?')
+      const operation = operationAt(method.toUpperCase(), pathname)
       if (!operation || operation.agents === 'none')
-        throw new Problem('usage', `${method} ${plain}: no operation that agents may use`)
+        throw new Problem('usage', `${method} ${pathname}: not an operation that agents may use`)
       if (operation.agents !== 'reads' && !mayWrite)
         throw new Problem(
           'usage',
-          `${method} ${plain} changes something: start gridline mcp with --allow-write`,
+          `${method} ${pathname} changes data: start gridline mcp with --allow-write`,
         )
-      const asked = new URLSearchParams(written)
+      const searchParams = new URLSearchParams(queryText)
       for (const [key, value] of Object.entries(query ?? {}))
-        for (const one of [value].flat()) asked.append(key, String(one))
-      const address = `${plain}${asked.size > 0 ? `?${asked}` : ''}`
-      const response = await client.send(method.toUpperCase(), address, {}, { json: body })
+        for (const item of [value].flat()) searchParams.append(key, String(item))
+      const requestPath = `${pathname}${searchParams.size > 0 ? `?${searchParams}` : ''}`
+      const response = await client.send(method.toUpperCase(), requestPath, {}, { json: body })
       return textContent(response.status === 204 ? 'done' : await response.text())
     },
   },
 }
 
-/** What an agent needs to know of a file. */
+/** Returns the metadata that agents need. */
 function brief(meta: FileMeta): object {
   const { fid, filename, filetype, world_readable, web_url, date_modified } = meta
   const { row_count, cols } = meta as { row_count?: number; cols?: { name: string; type: string }[] }
@@ -236,34 +236,34 @@ function brief(meta: FileMeta): object {
   }
 }
 
-/** Makes a plot of a grid, and returns its id. */
+/** Creates a plot of a grid, and returns its fid. Throws `usage`. */
 async function storedChart({ context, client, given, mayWrite }: Call): Promise<string> {
   const {
     grid,
     type,
     name,
     options: more = {},
-    ...named
+    ...mainOptions
   } = given as Record<string, never> & { options?: object }
-  if (grid === undefined) throw new Problem('usage', 'give plot, or grid')
-  if (!mayWrite) throw new Problem('usage', 'a plot is stored with gridline mcp --allow-write only')
-  const options = chartOptionsIn({ ...(more as object), ...named })
+  if (grid === undefined) throw new Problem('usage', 'expected plot or grid')
+  if (!mayWrite) throw new Problem('usage', 'storing a plot needs gridline mcp --allow-write')
+  const options = chartOptionsIn({ ...(more as object), ...mainOptions })
   const meta = await client.call('grids.get', { fid: await resolve(client, grid, 'grid') })
   const notes: string[] = []
-  const made = await madeChart(client, meta, type as ChartType | undefined, options, (note) =>
+  const chart = await madeChart(client, meta, type as ChartType | undefined, options, (note) =>
     notes.push(note),
   )
-  const figure = options.theme === undefined ? made.figure : dressed(made.figure, themeNamed(options.theme))
-  const place = { filename: name ?? `${meta.filename} ${made.type}`, on_conflict: 'replace' as const }
-  return (await createPlot(context, JSON.stringify(figure), place)).fid
+  const figure = options.theme === undefined ? chart.figure : dressed(chart.figure, themeNamed(options.theme))
+  const destination = { filename: name ?? `${meta.filename} ${chart.type}`, on_conflict: 'replace' as const }
+  return (await createPlot(context, JSON.stringify(figure), destination)).fid
 }
 
-/** Options of a chart as an agent gives them. Throws `usage` for those that there are not. */
-function chartOptionsIn(given: Record<string, unknown>): ChartOptions {
+/** Converts chart options of an agent. Throws `usage` for unknown ones. */
+function chartOptionsIn(values: Record<string, unknown>): ChartOptions {
   const options: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(values)) {
     if (!(optionNames as readonly string[]).includes(name))
-      throw new Problem('usage', `no option of charts is named ${name}`, { hint: optionNames.join(', ') })
+      throw new Problem('usage', `no chart option named ${name}`, { hint: optionNames.join(', ') })
     const { kind } = rowOf(name as keyof ChartOptions)
     options[name] =
       kind === 'texts'
@@ -277,23 +277,24 @@ function chartOptionsIn(given: Record<string, unknown>): ChartOptions {
   return options as ChartOptions
 }
 
-/** The operation of a method and a path, the most literal one; undefined if there is none. */
+/** Returns the operation of a method and path, preferring literal segments; undefined if there is none. */
 function operationAt(method: string, path: string): Operation | undefined {
-  const words = path.split('/')
-  // In a path, these would name another operation.
-  if (words.slice(1).some((word) => /^(?:\.|%2e){0,2}$/i.test(word))) return undefined
-  const literal = (route: string): number | undefined => {
-    const parts = route.split('/')
-    const isIt =
-      parts.length === words.length && parts.every((part, k) => part.startsWith(':') || part === words[k])
-    return isIt ? parts.filter((part) => !part.startsWith(':')).length : undefined
+  const segments = path.split('/')
+  // Empty and dot segments would name another operation.
+  if (segments.slice(1).some((word) => /^(?:\.|%2e){0,2}$/i.test(word))) return undefined
+  const countLiteralSegments = (route: string): number | undefined => {
+    const routeSegments = route.split('/')
+    const isMatch =
+      routeSegments.length === segments.length &&
+      routeSegments.every((part, k) => part.startsWith(':') || part === segments[k])
+    return isMatch ? routeSegments.filter((part) => !part.startsWith(':')).length : undefined
   }
-  const found = (Object.values(operations) as Operation[]).flatMap((operation) => {
+  const matches = (Object.values(operations) as Operation[]).flatMap((operation) => {
     if (!methodsOf(operation).includes(method as never)) return []
     return routesOf(operation).flatMap(({ path: route }) => {
-      const count = literal(route)
+      const count = countLiteralSegments(route)
       return count === undefined ? [] : [{ operation, count }]
     })
   })
-  return found.sort((a, b) => b.count - a.count)[0]?.operation
+  return matches.sort((a, b) => b.count - a.count)[0]?.operation
 }

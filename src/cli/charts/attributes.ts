@@ -1,3 +1,4 @@
+// Sets and checks attributes of figures, by the schema of plotly.js.
 import { isDeepStrictEqual } from 'node:util'
 import { closest, hintWith, listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -5,33 +6,33 @@ import { Problem } from '../../contract/errors.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
 type Attributes = Record<string, any>
 
-/** Attributes that hold anything. */
+/** Attributes that accept any value. */
 const FREE = new Set(['meta', 'customdata', 'transforms', 'template'])
 
-/** A change of one attribute: `layout.xaxis.title.text=Year`. Without a value, it is removed. */
+/** Change of one attribute, such as `layout.xaxis.title.text=Year`. Without a value, it is removed. */
 export interface Change {
   path: string
   value?: unknown
 }
 
-/** Reads `PATH=VALUE`. A value that is JSON is that; any other is a text. Throws `usage`. */
-export function readChange(given: string): Change {
-  const at = given.indexOf('=')
+/** Parses `PATH=VALUE`. The value is JSON, or else text. Throws `usage`. */
+export function readChange(assignment: string): Change {
+  const at = assignment.indexOf('=')
   if (at <= 0)
-    throw new Problem('usage', `${given}: expected PATH=VALUE`, {
+    throw new Problem('usage', `${assignment}: expected PATH=VALUE`, {
       hint: 'For example: layout.xaxis.title.text=Year or data.0.line.width=3',
     })
-  const text = given.slice(at + 1)
+  const text = assignment.slice(at + 1)
   try {
-    return { path: given.slice(0, at), value: JSON.parse(text) }
+    return { path: assignment.slice(0, at), value: JSON.parse(text) }
   } catch {
-    return { path: given.slice(0, at), value: text }
+    return { path: assignment.slice(0, at), value: text }
   }
 }
 
 /**
- * A figure with changed attributes. The paths are those of plotly.js; an unknown one is refused, with the name that was
- * meant. The figure that is given stays as it is. Throws `usage`.
+ * Returns a copy of a figure with changed attributes. Throws `usage` for paths or values that plotly.js does
+ * not know, with a suggestion.
  */
 export async function changed(figure: Attributes, changes: readonly Change[]): Promise<Attributes> {
   const { plotSchema } = await import('../../vendor/schema.ts')
@@ -39,7 +40,7 @@ export async function changed(figure: Attributes, changes: readonly Change[]): P
   for (const { path, value } of changes) {
     const names = path.split('.')
     if (names.length < 2)
-      throw new Problem('usage', `${path}: a path names one attribute, such as layout.title`)
+      throw new Problem('usage', `${path}: expected the path of an attribute, such as layout.title`)
     if (value === undefined && !isSet(next, names)) throw new Problem('usage', `${path} is not set`)
     if (value !== undefined) assertFits(path, value, attributeOf(names, next, plotSchema))
     setAt(next, names, value, path)
@@ -49,18 +50,21 @@ export async function changed(figure: Attributes, changes: readonly Change[]): P
 
 type Schema = typeof import('../../vendor/schema.ts').plotSchema
 
-/** What plotly.js says of the values at a path; undefined where anything goes. Throws `usage` for an unknown path. */
+/**
+ * Returns the schema of the attribute at a path; undefined if it accepts anything. Throws `usage` for unknown
+ * paths.
+ */
 export function attributeOf(names: readonly string[], figure: Attributes, schema: Schema): Kind | undefined {
   const [root, ...rest] = names
   if (root === 'layout') {
-    const own = Object.values(schema.traces).map(({ layoutAttributes = {} }) => layoutAttributes)
-    return walk(rest, Object.assign({}, ...own, schema.layout.layoutAttributes), names)
+    const traceLayouts = Object.values(schema.traces).map(({ layoutAttributes = {} }) => layoutAttributes)
+    return walk(rest, Object.assign({}, ...traceLayouts, schema.layout.layoutAttributes), names)
   }
   if (root !== 'data')
-    throw new Problem('usage', `${names.join('.')}: a path begins with data.0 or layout`, {
+    throw new Problem('usage', `${names.join('.')}: expected a path that begins with data.0 or layout`, {
       hint: 'For example: layout.title.text or data.0.marker.color',
     })
-  const [index, ...inTrace] = rest
+  const [index, ...traceNames] = rest
   const trace: unknown = /^\d+$/.test(index ?? '') ? figure.data?.[Number(index)] : undefined
   if (typeof trace !== 'object' || trace === null) {
     const count = figure.data?.length ?? 0
@@ -70,46 +74,50 @@ export function attributeOf(names: readonly string[], figure: Attributes, schema
     )
   }
   const type = String((trace as Attributes).type ?? 'scatter')
-  return walk(inTrace, schema.traces[type]?.attributes ?? {}, names)
+  return walk(traceNames, schema.traces[type]?.attributes ?? {}, names)
 }
 
-function walk(names: readonly string[], known: object, path: readonly string[]): Kind | undefined {
-  let at: Attributes = known
+/** Follows a path through the schema. */
+function walk(names: readonly string[], attributes: object, path: readonly string[]): Kind | undefined {
+  let node: Attributes = attributes
   for (const [k, name] of names.entries()) {
-    const here = path.slice(0, path.length - names.length + k).join('.')
+    const parentPath = path.slice(0, path.length - names.length + k).join('.')
     if (FREE.has(name)) return undefined
-    // `xaxis2` is like `xaxis`, and `xsrc` refers to the data of `x`.
-    const own = (one: string): Attributes | undefined => (Object.hasOwn(at, one) ? at[one] : undefined)
-    const found =
-      own(name) ??
-      own(name.replace(/\d+$/, '')) ??
-      (name.endsWith('src') ? own(name.slice(0, -3)) : undefined)
-    if (found === undefined) {
-      const all = Object.keys(at).filter((one) => typeof at[one] === 'object' && !one.startsWith('_'))
-      throw new Problem('usage', `${here} has no attribute ${name}`, {
-        hint: hintWith(closest(name, all), `It has: ${listed(all)}`),
+    // `xaxis2` has the attributes of `xaxis`; `xsrc` refers to the data of `x`.
+    const member = (memberName: string): Attributes | undefined =>
+      Object.hasOwn(node, memberName) ? node[memberName] : undefined
+    const child =
+      member(name) ??
+      member(name.replace(/\d+$/, '')) ??
+      (name.endsWith('src') ? member(name.slice(0, -3)) : undefined)
+    if (child === undefined) {
+      const attributeNames = Object.keys(node).filter(
+        (key) => typeof node[key] === 'object' && !key.startsWith('_'),
+      )
+      throw new Problem('usage', `${parentPath} has no attribute ${name}`, {
+        hint: hintWith(closest(name, attributeNames), `Its attributes are: ${listed(attributeNames)}`),
       })
     }
-    if (found.valType !== undefined) {
-      if (k < names.length - 1 && found.valType !== 'any' && found.valType !== 'data_array')
-        throw new Problem('usage', `${path.join('.')}: ${here}.${name} has no attributes`)
-      return k === names.length - 1 && name in at ? (found as Kind) : undefined
+    if (child.valType !== undefined) {
+      if (k < names.length - 1 && child.valType !== 'any' && child.valType !== 'data_array')
+        throw new Problem('usage', `${path.join('.')}: ${parentPath}.${name} has no attributes`)
+      return k === names.length - 1 && name in node ? (child as Kind) : undefined
     }
-    at = found
-    // A list: its items are alike.
-    if (at.items !== undefined && /^\d+$/.test(names[k + 1] ?? '')) {
-      const [item] = Object.values(at.items as Attributes)
+    node = child
+    // A list: all items have the same attributes.
+    if (node.items !== undefined && /^\d+$/.test(names[k + 1] ?? '')) {
+      const [item] = Object.values(node.items as Attributes)
       return walk(names.slice(k + 2), item as object, path)
     }
   }
   return undefined
 }
 
-/** A leaf of the schema. */
+/** Schema of one attribute. */
 interface Kind {
   valType: string
   values?: readonly unknown[]
-  /** Of a list of flags: those that can be joined, and what stands alone. */
+  /** For flag lists: flags that can be joined, and values that stand alone. */
   flags?: readonly string[]
   extras?: readonly unknown[]
   arrayOk?: boolean
@@ -118,14 +126,14 @@ interface Kind {
 }
 
 const COLOR = /^(?:#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})|(?:rgb|hsl|hsv)a?\([^()]*\))$/i
-/** The named colors of CSS: https://www.w3.org/TR/css-color-4/#named-colors. */
+/** Named colors of CSS: https://www.w3.org/TR/css-color-4/#named-colors. */
 const NAMED = new Set(
   'aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue blueviolet brown burlywood cadetblue chartreuse chocolate coral cornflowerblue cornsilk crimson cyan darkblue darkcyan darkgoldenrod darkgray darkgreen darkgrey darkkhaki darkmagenta darkolivegreen darkorange darkorchid darkred darksalmon darkseagreen darkslateblue darkslategray darkslategrey darkturquoise darkviolet deeppink deepskyblue dimgray dimgrey dodgerblue firebrick floralwhite forestgreen fuchsia gainsboro ghostwhite gold goldenrod gray green greenyellow grey honeydew hotpink indianred indigo ivory khaki lavender lavenderblush lawngreen lemonchiffon lightblue lightcoral lightcyan lightgoldenrodyellow lightgray lightgreen lightgrey lightpink lightsalmon lightseagreen lightskyblue lightslategray lightslategrey lightsteelblue lightyellow lime limegreen linen magenta maroon mediumaquamarine mediumblue mediumorchid mediumpurple mediumseagreen mediumslateblue mediumspringgreen mediumturquoise mediumvioletred midnightblue mintcream mistyrose moccasin navajowhite navy oldlace olive olivedrab orange orangered orchid palegoldenrod palegreen paleturquoise palevioletred papayawhip peachpuff peru pink plum powderblue purple rebeccapurple red rosybrown royalblue saddlebrown salmon sandybrown seagreen seashell sienna silver skyblue slateblue slategray slategrey snow springgreen steelblue tan teal thistle tomato transparent turquoise violet wheat white whitesmoke yellow yellowgreen'.split(
     ' ',
   ),
 )
 
-/** Whether CSS, and so plotly.js, knows a color. */
+/** Returns whether a value is a CSS color, which plotly.js accepts. */
 export function isColor(value: unknown): boolean {
   return typeof value === 'string' && (COLOR.test(value) || NAMED.has(value.toLowerCase()))
 }
@@ -149,69 +157,76 @@ export function assertFits(path: string, value: unknown, kind: Kind | undefined)
             ? !Array.isArray(value) && 'a list, such as [0,100]'
             : valType === 'flaglist'
               ? !areFlags(value, flags, extras) && flagsText(flags, extras)
-              : valType === 'enumerated' && values && !values.some((one) => String(one).startsWith('/'))
+              : valType === 'enumerated' &&
+                  values &&
+                  !values.some((pattern) => String(pattern).startsWith('/'))
                 ? !values.includes(value) && `one of: ${values.join(', ')}`
                 : false
   if (expected) throw new Problem('usage', `${path}: ${JSON.stringify(value)} is not ${expected}`)
 }
 
-/** Whether a value is some of the flags, joined by +, or one of the values that stand alone. */
+/** Returns whether a value consists of flags joined by +, or is one of the values that stand alone. */
 function areFlags(value: unknown, flags: readonly string[], extras: readonly unknown[]): boolean {
   return (
     extras.includes(value) ||
-    (typeof value === 'string' && value.split('+').every((one) => flags.includes(one)))
+    (typeof value === 'string' && value.split('+').every((flag) => flags.includes(flag)))
   )
 }
 
+/** Formats the accepted flags for a message. */
 function flagsText(flags: readonly string[], extras: readonly unknown[]): string {
-  const joined = flags.length > 1 ? ` (several are joined by +, as in ${flags.slice(0, 2).join('+')})` : ''
+  const joined = flags.length > 1 ? ` (join several with +, as in ${flags.slice(0, 2).join('+')})` : ''
   return `one of: ${[...extras, ...flags].join(', ')}${joined}`
 }
 
+/** Returns whether an attribute is set. */
 function isSet(figure: Attributes, names: readonly string[]): boolean {
   // biome-ignore lint/suspicious/noExplicitAny: a list or an object
-  let at: any = figure
+  let node: any = figure
   for (const name of names) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return false
-    at = at[name]
+    if (typeof node !== 'object' || node === null || !Object.hasOwn(node, name)) return false
+    node = node[name]
   }
   return true
 }
 
+/** Sets or deletes an attribute. Creates missing objects and lists on the path. */
 function setAt(figure: Attributes, names: readonly string[], value: unknown, path: string): void {
   // biome-ignore lint/suspicious/noExplicitAny: a list or an object
-  let at: any = figure
+  let node: any = figure
   for (const [k, name] of names.slice(0, -1).entries()) {
-    if (Object.hasOwn(Object.prototype, name)) throw new Problem('usage', `${path}: ${name} is no attribute`)
-    if (Array.isArray(at) && Number(name) > at.length)
-      throw new Problem('usage', `${path}: there is no item ${name}`)
-    if (typeof at[name] !== 'object' || at[name] === null) {
+    if (Object.hasOwn(Object.prototype, name))
+      throw new Problem('usage', `${path}: ${name} is not an attribute`)
+    if (Array.isArray(node) && Number(name) > node.length)
+      throw new Problem('usage', `${path}: item ${name} does not exist`)
+    if (typeof node[name] !== 'object' || node[name] === null) {
       if (value === undefined) return
-      // A title was a text in earlier versions.
-      at[name] =
-        name === 'title' && typeof at[name] === 'string'
-          ? { text: at[name] }
+      // In earlier versions of plotly.js, a title was a text.
+      node[name] =
+        name === 'title' && typeof node[name] === 'string'
+          ? { text: node[name] }
           : /^\d+$/.test(names[k + 1])
             ? []
             : {}
     }
-    at = at[name]
+    node = node[name]
   }
   const last = names[names.length - 1]
-  if (Object.hasOwn(Object.prototype, last)) throw new Problem('usage', `${path}: ${last} is no attribute`)
-  if (value !== undefined) at[last] = value
-  else if (Array.isArray(at)) at.splice(Number(last), 1)
-  else delete at[last]
+  if (Object.hasOwn(Object.prototype, last))
+    throw new Problem('usage', `${path}: ${last} is not an attribute`)
+  if (value !== undefined) node[last] = value
+  else if (Array.isArray(node)) node.splice(Number(last), 1)
+  else delete node[last]
 }
 
-/** An attribute that two figures have with other values. */
+/** Attribute whose value differs between two figures. */
 export interface Difference {
   path: string
   before: unknown
   after: unknown
 }
 
-/** The attributes in which two figures differ. Lists of values differ as a whole. */
+/** Lists the attributes in which two figures differ. Lists of values are compared as a whole. */
 export function differencesOf(before: unknown, after: unknown, path = ''): Difference[] {
   if (isDeepStrictEqual(before, after)) return []
   const [a, b] = [membersOf(before), membersOf(after)]
@@ -221,22 +236,22 @@ export function differencesOf(before: unknown, after: unknown, path = ''): Diffe
   )
 }
 
-/** The members of an object, or of a list of objects; undefined for values. */
+/** Returns the members of an object or of a list of objects; undefined for values. */
 function membersOf(value: unknown): Attributes | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   if (!Array.isArray(value)) return value
-  return value.every((one) => typeof one === 'object' && one !== null && !Array.isArray(one))
+  return value.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item))
     ? { ...value }
     : undefined
 }
 
-/** Throws `usage` for attributes that plotly.js does not know, or for values that it would ignore. */
+/** Throws `usage` for changed attributes that plotly.js does not know, or values that it would ignore. */
 export async function assertKnown(changes: readonly Difference[], figure: Attributes): Promise<void> {
   const { plotSchema } = await import('../../vendor/schema.ts')
   for (const { path, after } of changes) {
     if (after === undefined) continue
     for (const [inner, value] of leavesIn(after, path.split('.'))) {
-      // Whole traces, and what is beside them.
+      // Skip whole traces, and members other than data and layout.
       if ((inner[0] !== 'data' && inner[0] !== 'layout') || inner.length < (inner[0] === 'data' ? 3 : 2))
         continue
       assertFits(inner.join('.'), value, attributeOf(inner, figure, plotSchema))
@@ -244,9 +259,9 @@ export async function assertKnown(changes: readonly Difference[], figure: Attrib
   }
 }
 
-/** Paths and values of the attributes in an object. Lists are values, unless they hold objects. */
+/** Yields paths and values of all attributes. Lists are values, unless they contain objects. */
 export function* leavesIn(value: unknown, path: readonly string[]): Generator<[string[], unknown]> {
   const members = membersOf(value)
   if (!members || Object.keys(members).length === 0) yield [[...path], value]
-  else for (const [key, one] of Object.entries(members)) yield* leavesIn(one, [...path, key])
+  else for (const [key, member] of Object.entries(members)) yield* leavesIn(member, [...path, key])
 }

@@ -1,24 +1,25 @@
+// Changes a stored figure; retries on conflict.
 import { type Figure, isSameFigure } from '../../charts/figure/figure.ts'
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { figureBody } from './create.ts'
 
-/** How often a figure is read and changed, if others change it at the same time. */
+/** Maximum number of attempts if others change the figure at the same time. */
 const MAX_ATTEMPTS = 5
 
-/** The stored figure of a plot, as it is written, and with the headers that make a change of it conditional. */
+/** Loads the figure of a plot, with its text, and headers that make an update conditional. */
 export async function storedFigure(client: Client, fid: string) {
   const response = await client.response('plots.content', { fid })
   const text = await response.text()
-  const given: Partial<Figure> = JSON.parse(text)
-  const figure: Figure = { ...given, data: given.data ?? [], layout: given.layout ?? {} }
+  const stored: Partial<Figure> = JSON.parse(text)
+  const figure: Figure = { ...stored, data: stored.data ?? [], layout: stored.layout ?? {} }
   const { etag } = response.headers
   return { figure, text, headers: etag === undefined ? undefined : { 'if-match': etag } }
 }
 
 /**
- * Changes the figure of a plot as it was read: if somebody else changes it meanwhile, their change stays, and this one is
- * made again. `fields` are changed with it; without any, a figure that is the same is not sent.
+ * Changes the figure of a plot. If somebody else changes it meanwhile, their change is kept and this one is
+ * applied again. `fields` are updated too; without fields, an unchanged figure is not sent.
  */
 export async function changeFigure(
   client: Client,

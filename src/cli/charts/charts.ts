@@ -1,3 +1,4 @@
+// Creates charts from grids, with themes and regions.
 import { chartOf } from '../../charts/compile/compile.ts'
 import type { Figure } from '../../charts/figure/figure.ts'
 import { dressed, isBuiltIn } from '../../charts/figure/themes.ts'
@@ -9,23 +10,30 @@ import type { Client } from '../../client/index.ts'
 import { checkTemplate } from './template.ts'
 import { themeNamed } from './themes.ts'
 
-/** A chart of a grid, in the theme that is given: see `madeChart`. */
+/** Creates a chart of a grid, with the theme of the options. */
 export async function chartFor(
   client: Client,
   grid: ChartGrid,
-  given: ChartType | typeof AUTO | undefined,
+  requestedType: ChartType | typeof AUTO | undefined,
   options: ChartOptions & { explain?: boolean },
   note: (text: string) => void,
 ): Promise<{ type: ChartType; figure: Figure }> {
-  const { type, figure: plain } = await madeChart(client, grid, given, options, note, options.explain)
-  const figure = await inRegions(client, grid, plain, options, note)
+  const { type, figure: unthemed } = await madeChart(
+    client,
+    grid,
+    requestedType,
+    options,
+    note,
+    options.explain,
+  )
+  const figure = await inRegions(client, grid, unthemed, options, note)
   if (options.theme === undefined) return { type, figure }
   const theme = themeNamed(options.theme)
   if (!isBuiltIn(theme.name)) await checkTemplate(theme.template, options.theme)
   return { type, figure: dressed(figure, theme) }
 }
 
-/** A figure with the regions of `--geojson`, if that is given. */
+/** Adds the regions of `--geojson`, if given. */
 export async function inRegions(
   client: Client,
   grid: ChartGrid,
@@ -38,12 +46,12 @@ export async function inRegions(
   const uid = String(trace.locationssrc).split(':')[2]
   const response = await client.response('columns.get', { fid: grid.fid, query: { uid } })
   const { cols } = (await response.json()) as { cols: { data: unknown[] }[] }
-  const places = new Set(cols[0].data.flatMap((place) => (place === null ? [] : [String(place)])))
+  const locations = new Set(cols[0].data.flatMap((location) => (location === null ? [] : [String(location)])))
   const { withRegions } = await import('./regions.ts')
-  return withRegions(figure, geojson, [...places], note)
+  return withRegions(figure, geojson, [...locations], note)
 }
 
-/** Checks the options of a chart against a table that is not uploaded. Throws `usage`. */
+/** Checks chart options against a table that is not uploaded. Throws `usage`. */
 export async function checkChart(
   filename: string,
   columns: readonly {
@@ -52,7 +60,7 @@ export async function checkChart(
     dateOrder?: string
     seen?: readonly { text: string }[]
   }[],
-  given: ChartType | typeof AUTO,
+  requestedType: ChartType | typeof AUTO,
   options: ChartOptions,
 ): Promise<void> {
   const cols = columns.map(({ dateOrder, ...column }) => {
@@ -66,6 +74,11 @@ export async function checkChart(
     } as Column
   })
   const grid = { fid: '', filename, cols }
-  const { type, options: whole } = await completed(grid, given, options, async () => undefined)
-  await chartOf(undefined, grid, type, whole)
+  const { type, options: completeOptions } = await completed(
+    grid,
+    requestedType,
+    options,
+    async () => undefined,
+  )
+  await chartOf(undefined, grid, type, completeOptions)
 }

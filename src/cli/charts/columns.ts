@@ -1,18 +1,19 @@
+// Resolves column names of options.
 import { columnNames } from '../../charts/spec/column-names.ts'
 import type { Client } from '../../client/index.ts'
 
-/** The columns of a grid that an option names; undefined for all. */
+/** Returns the columns named by an option; undefined for all. */
 export async function chosenColumns(
   client: Client,
   fid: string,
-  given: readonly string[] | undefined,
+  words: readonly string[] | undefined,
 ): Promise<string[] | undefined> {
-  if (given === undefined) return undefined
-  // Only a comma makes it necessary to know the names.
-  if (!given.some((text) => text.includes(','))) return [...given]
+  if (words === undefined) return undefined
+  // Only names with commas need the columns of the grid.
+  if (!words.some((text) => text.includes(','))) return [...words]
   const { cols } = await client.call('grids.get', { fid })
   return columnNames(
-    given,
+    words,
     cols.map(({ name }) => name),
   )
 }

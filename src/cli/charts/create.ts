@@ -1,3 +1,4 @@
+// Creates plots.
 import type { BodySource, Client } from '../../client/index.ts'
 import { ifFound, Problem } from '../../contract/errors.ts'
 import type { BodyOf } from '../../contract/operations/index.ts'
@@ -5,7 +6,7 @@ import type { FileMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { Planned } from '../core/dry-run.ts'
 
-/** Where a plot goes, and what happens if the name is taken. */
+/** Destination of a plot, and conflict rule. */
 export type PlotPlace = Pick<
   BodyOf<'plots.create'>,
   'filename' | 'parent' | 'parent_path' | 'world_readable' | 'on_conflict'
@@ -13,24 +14,24 @@ export type PlotPlace = Pick<
 
 export const plotConflictRules = ['fail', 'rename', 'replace'] as const
 
-/** Throws `usage` if two of these files would replace the same file. `name`: what each becomes, with its folders. */
+/** Throws `usage` if two files would replace the same file. `name`: destination path of each. */
 export function assertOwnNames(
   files: readonly { file: string; name: string }[],
   rule: string | undefined,
 ): void {
   if (rule === 'rename' || rule === 'append') return
-  const taken = new Map<string, string>()
+  const fileByName = new Map<string, string>()
   for (const { file, name } of files) {
-    const other = taken.get(name)
-    if (other !== undefined)
-      throw new Problem('usage', `${other} and ${file} would both be named ${name}`, {
+    const earlierFile = fileByName.get(name)
+    if (earlierFile !== undefined)
+      throw new Problem('usage', `${earlierFile} and ${file} would both be named ${name}`, {
         hint: 'Upload them one by one with --name, use another --folder for each, or --on-conflict rename.',
       })
-    taken.set(name, file)
+    fileByName.set(name, file)
   }
 }
 
-/** A request body with a figure, given as JSON text, and other fields. */
+/** Creates a request body from a figure, given as JSON text, and other fields. */
 export function figureBody(figure: string, fields: object): BodySource {
   const rest = JSON.stringify({ raw_data: 'grid', ...fields }).slice(1)
   const bytes = Buffer.from(`{"figure":${figure},${rest}`)
@@ -44,11 +45,11 @@ export function figureBody(figure: string, fields: object): BodySource {
 }
 
 /** Creates or replaces a plot, and prints its warnings. */
-export async function createPlot(context: Context, figure: string, place: PlotPlace) {
+export async function createPlot(context: Context, figure: string, destination: PlotPlace) {
   const client = await context.client()
-  if (context.flags.dryRun) throw new Planned('plots.create', undefined, place)
+  if (context.flags.dryRun) throw new Planned('plots.create', undefined, destination)
   const { file, action, warnings, grid_fid } = await client
-    .call('plots.create', { body: figureBody(figure, place) })
+    .call('plots.create', { body: figureBody(figure, destination) })
     .catch((error) => {
       if (!(error instanceof Problem) || error.code !== 'already_exists') throw error
       throw new Problem(error.code, error.message, {
@@ -59,13 +60,13 @@ export async function createPlot(context: Context, figure: string, place: PlotPl
   return { ...file, grid_fid: grid_fid ?? null, action: action ?? 'created', warnings }
 }
 
-/** Says which private grids a plot shows: everybody who can see it can see its data. */
+/** Notes private grids whose data becomes visible through a shared plot. */
 export async function notePrivateData(
   context: Context,
   client: Client,
   { references }: FileMeta,
-  of: string,
-  reader: string,
+  plotName: string,
+  audience: string,
 ): Promise<void> {
   const names: string[] = []
   for (const fid of references) {
@@ -74,6 +75,6 @@ export async function notePrivateData(
   }
   if (names.length > 0)
     context.messages.note(
-      `${of}: ${reader} can now see the data that the plot shows, also of private grids: ${names.join(', ')}`,
+      `${plotName}: ${audience} can now see the data that the plot shows, including data of private grids: ${names.join(', ')}`,
     )
 }

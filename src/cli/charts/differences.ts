@@ -1,32 +1,32 @@
-/** What differs between two figures. */
+/** Attribute that differs between two figures. */
 export interface AttributeChange {
-  /** `data[0].marker.color`. */
+  /** Path, such as `data[0].marker.color`. */
   attribute: string
-  /** undefined: it was not there. */
+  /** Former value; undefined if the attribute was absent. */
   before: unknown
   after: unknown
 }
 
-/** The attributes that differ, in the order of their names. Data arrays are compared as a whole. */
-export function changedAttributes(before: unknown, after: unknown, at = ''): AttributeChange[] {
+/** Lists differing attributes by name. Data arrays are compared as a whole. */
+export function changedAttributes(before: unknown, after: unknown, path = ''): AttributeChange[] {
   if (isObject(before) && isObject(after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
     return names.flatMap((name) =>
-      changedAttributes(before[name], after[name], at === '' ? name : `${at}.${name}`),
+      changedAttributes(before[name], after[name], path === '' ? name : `${path}.${name}`),
     )
   }
   if (isList(before) && isList(after)) {
     const length = Math.max(before.length, after.length)
-    return Array.from({ length }, (_, k) => changedAttributes(before[k], after[k], `${at}[${k}]`)).flat()
+    return Array.from({ length }, (_, k) => changedAttributes(before[k], after[k], `${path}[${k}]`)).flat()
   }
-  return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ attribute: at, before, after }]
+  return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ attribute: path, before, after }]
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** An array of traces, annotations or other objects. */
+/** Returns whether a value is an array of objects, such as traces or annotations. */
 function isList(value: unknown): value is unknown[] {
   return Array.isArray(value) && value.every(isObject)
 }

@@ -1,37 +1,38 @@
+// Reads figures from JSON and HTML files.
 import { existsSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
 import { defaultLimits } from '../../contract/limits.ts'
 import { wholeOf } from '../files/input.ts'
 
-/** A figure from a file or standard input (`-`). */
+/** Figure from a file or standard input (`-`). */
 export interface FigureFile {
-  /** The name without extension; undefined for standard input. */
+  /** Name without extension; undefined for standard input. */
   name: string | undefined
-  /** The figure as a JSON object, copied verbatim to preserve numbers. */
+  /** Figure as JSON, copied verbatim to preserve numbers. */
   text: string
 }
 
 const SHAPE = 'Use a figure as written by Plotly: {"data": […], "layout": {…}}.'
 
-/** Larger JSON files are data, unless they are said to be figures. */
+/** Size in bytes above which JSON files count as data. */
 const MAX_BYTES = 64 * 1024 ** 2
 
-/** Whether an argument is a file with a figure, and not a data file or the name of a plot. */
-export async function isFigureFile(given: string): Promise<boolean> {
-  if (given === '-') return true
-  if (!/\.(json|html?)$/i.test(given) || !existsSync(given)) return false
-  if (!/\.json$/i.test(given)) return true
-  if (statSync(given).size > MAX_BYTES) return false
+/** Returns whether a word is a file with a figure, not a data file or the name of a plot. */
+export async function isFigureFile(word: string): Promise<boolean> {
+  if (word === '-') return true
+  if (!/\.(json|html?)$/i.test(word) || !existsSync(word)) return false
+  if (!/\.json$/i.test(word)) return true
+  if (statSync(word).size > MAX_BYTES) return false
   try {
-    return isFigure(JSON.parse((await wholeOf(given)).toString('utf8').replace(/^\ufeff/, '')))
+    return isFigure(JSON.parse((await wholeOf(word)).toString('utf8').replace(/^\ufeff/, '')))
   } catch {
-    // What is wrong with it is said where it is read.
+    // Errors are reported when the file is read.
     return true
   }
 }
 
-/** Whether a JSON value is a figure or the list of its traces, and not a table: its values are lists or objects. */
+/** Returns whether a JSON value is a figure or a list of traces, not a table. */
 function isFigure(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0 || value.some(isTrace)
   if (typeof value !== 'object' || value === null) return false
@@ -41,6 +42,7 @@ function isFigure(value: unknown): boolean {
   return Array.isArray(data) ? isFigure(data) : typeof data === 'object' && data !== null && isFigure(data)
 }
 
+/** Returns whether a JSON value is a trace. */
 function isTrace(trace: unknown): boolean {
   if (typeof trace !== 'object' || trace === null || Array.isArray(trace)) return false
   const { x, y, z, type } = trace as Record<string, unknown>
@@ -51,32 +53,32 @@ function isTrace(trace: unknown): boolean {
   )
 }
 
-/** Adds to an error that no such plot was found that a file of this name is here, or is not. */
-export function aboutLocalFile(error: unknown, given: string): unknown {
+/** Adds a hint to "not found" errors of plots: whether a local file has that name. */
+export function aboutLocalFile(error: unknown, name: string): unknown {
   if (!(error instanceof Problem) || error.code !== 'not_found') return error
   const { code, message } = error
-  if (existsSync(given))
+  if (existsSync(name))
     return new Problem(code, message, {
-      hint: `${given} is a file on this machine. Upload it first: gridline upload ${given}`,
+      hint: `${name} is a file on this machine. Upload it first: gridline upload ${name}`,
     })
-  if (/\.(json|html?)$/i.test(given))
-    return new Problem(code, `${message}, and no such file on this machine`, { hint: error.hint })
+  if (/\.(json|html?)$/i.test(name))
+    return new Problem(code, `${message}, and no file of that name on this machine`, { hint: error.hint })
   return error
 }
 
-/** Reads the only figure of a file. */
+/** Reads the figure of a file. Throws `bad_data` if there are several. */
 export async function readFigure(file: string): Promise<FigureFile> {
   const figures = await readFigures(file)
   if (figures.length > 1)
     throw new Problem('bad_data', `${file}: the page contains ${figures.length} charts`, {
-      hint: 'To make plots of all of them, use: gridline plot create',
+      hint: 'To create plots of all of them, use: gridline plot create',
     })
   return figures[0]
 }
 
 /**
- * Reads the figures of a file: JSON as plotly.py, plotly.js, R and Kaleido write it, or a page written by
- * `write_html` or `htmlwidgets::saveWidget`. The scripts of a page are not run.
+ * Reads the figures of a file: JSON as written by plotly.py, plotly.js, R and Kaleido, or a page written by
+ * `write_html` or `htmlwidgets::saveWidget`. Does not run scripts.
  */
 export async function readFigures(file: string): Promise<FigureFile[]> {
   const source = file === '-' ? 'standard input' : file
@@ -87,21 +89,24 @@ export async function readFigures(file: string): Promise<FigureFile[]> {
     .trim()
   const name = file === '-' ? undefined : figureName(file)
   if (!text.startsWith('<')) return [{ name, text: await figureIn(text, source) }]
-  const found = await figuresInPage(text, source)
-  if (found.length === 0)
+  const figures = await figuresInPage(text, source)
+  if (figures.length === 0)
     throw new Problem('bad_data', `${source}: no Plotly chart found in this page`, {
-      hint: 'Pages written by write_html of plotly.py and by saveWidget of htmlwidgets (R) can be read.',
+      hint: 'Use a page written by write_html of plotly.py, or saveWidget of htmlwidgets (R).',
     })
-  return found.map((figure, k) => ({
-    name: found.length === 1 || name === undefined ? name : `${name} ${k + 1}`,
+  return figures.map((figure, k) => ({
+    name: figures.length === 1 || name === undefined ? name : `${name} ${k + 1}`,
     text: figure,
   }))
 }
 
-/** Members of a figure that are kept. R adds others, which describe how it was made. */
+/** Copied members of a figure. R adds others about the origin. */
 const MEMBERS = ['data', 'layout', 'frames', 'config'] as const
 
-/** The figure in JSON text: an object, the list of its traces, or an object that wraps a figure. */
+/**
+ * Returns the figure in JSON text: an object, a list of traces, or an object around a figure. Throws
+ * `bad_data`.
+ */
 async function figureIn(text: string, source: string): Promise<string> {
   let parsed: unknown
   try {
@@ -119,7 +124,7 @@ async function figureIn(text: string, source: string): Promise<string> {
     throw new Problem('bad_data', `${source}: not a figure`, { hint: SHAPE })
   const { parseRaw } = await import('../../json/index.ts')
   let figure = parseRaw(Buffer.from(text), source, defaultLimits)
-  // Kaleido's requests and some exports wrap the figure.
+  // Requests of Kaleido and some exports wrap the figure.
   for (const wrapper of ['figure', 'data', 'x']) {
     const inner = figure.get(wrapper)
     if (inner?.kind === 'object' && (inner.get('data') || inner.get('layout'))) figure = inner
@@ -133,38 +138,38 @@ async function figureIn(text: string, source: string): Promise<string> {
   return `{${members.join(',')}}`
 }
 
-/** The figures in a page, found in its text. Nothing of the page is run. */
+/** Finds the figures in the text of a page. Runs nothing. */
 async function figuresInPage(html: string, source: string): Promise<string[]> {
   return [...figuresOfPython(html, await frames(html, source), source), ...(await figuresOfR(html))]
 }
 
-/** Calls of plotly.js as `write_html` writes them: `Plotly.newPlot("id", [traces], {layout}, {config})`. */
+/** Finds calls written by `write_html`: `Plotly.newPlot("id", [traces], {layout}, {config})`. */
 function figuresOfPython(html: string, framesById: Map<string, string>, source: string): string[] {
-  const found: string[] = []
+  const figures: string[] = []
   for (const at of positions(html, 'Plotly.newPlot(')) {
     const [id, data, layout] = jsonArguments(html, at, 3, source)
     if (id?.[0] !== '"' || data?.[0] !== '[') continue
     const frames = framesById.get(id)
-    found.push(
+    figures.push(
       `{"data":${data}${layout?.[0] === '{' ? `,"layout":${layout}` : ''}${frames ? `,"frames":${frames}` : ''}}`,
     )
   }
-  return found
+  return figures
 }
 
-/** Frames by the id of their chart: `Plotly.addFrames('id', [frames])`. */
+/** Finds frames by chart id: `Plotly.addFrames('id', [frames])`. */
 async function frames(html: string, source: string): Promise<Map<string, string>> {
-  const found = new Map<string, string>()
+  const framesById = new Map<string, string>()
   for (const at of positions(html, 'Plotly.addFrames(')) {
     const [id, list] = jsonArguments(html, at, 2, source)
-    if (id?.[0] === '"' && list?.[0] === '[') found.set(id, list)
+    if (id?.[0] === '"' && list?.[0] === '[') framesById.set(id, list)
   }
-  return found
+  return framesById
 }
 
-/** Data of htmlwidgets: `<script type="application/json" data-for="…">{"x": {"data": […], "layout": {…}}}`. */
+/** Finds htmlwidgets: `<script type="application/json" data-for="…">{"x": {"data": […], "layout": {…}}}`. */
 async function figuresOfR(html: string): Promise<string[]> {
-  const found: string[] = []
+  const figures: string[] = []
   for (const at of positions(html, '<script type="application/json" data-for="')) {
     const from = html.indexOf('>', at) + 1
     const to = html.indexOf('</script>', from)
@@ -172,24 +177,29 @@ async function figuresOfR(html: string): Promise<string[]> {
     const text = html.slice(from, to)
     try {
       const { x } = JSON.parse(text)
-      if (Array.isArray(x?.data) && typeof x.layout === 'object') found.push(await figureIn(text, 'the page'))
+      if (Array.isArray(x?.data) && typeof x.layout === 'object')
+        figures.push(await figureIn(text, 'the page'))
     } catch {
       // Another widget.
     }
   }
-  return found
+  return figures
 }
 
-/** Places of a page that are looked at. A page of many calls that are not complete would take forever. */
+/** Maximum number of searched calls, against pages with many incomplete ones. */
 const MAX_CALLS = 200
 
+/** Yields the positions after each occurrence of `part`, up to `MAX_CALLS`. */
 function* positions(text: string, part: string): Generator<number> {
   let count = 0
   for (let at = text.indexOf(part); at >= 0 && count++ < MAX_CALLS; at = text.indexOf(part, at + 1))
     yield at + part.length
 }
 
-/** Up to `count` JSON values from `at` on, separated by commas. Strings in single quotes are returned in double ones. */
+/**
+ * Returns up to `count` comma-separated JSON values from `at`. Converts single to double quotes. Empty if one
+ * is not JSON.
+ */
 function jsonArguments(text: string, at: number, count: number, source: string): string[] {
   const values: string[] = []
   let from = at
@@ -197,7 +207,7 @@ function jsonArguments(text: string, at: number, count: number, source: string):
     while (/\s/.test(text[from] ?? '')) from++
     const end = endOfValue(text, from)
     if (end === undefined) {
-      // In a whole page, this is a call that is not JSON.
+      // In a complete page, this call is not JSON.
       if (
         text.indexOf('</script>', from) < 0 &&
         '[{'.includes(text[from] || ' ') &&
@@ -216,18 +226,18 @@ function jsonArguments(text: string, at: number, count: number, source: string):
     if (text[from] !== ',') break
     from++
   }
-  // Only what is JSON: a call with variables is none of it.
+  // A call with variables is not JSON.
   return values.every(isJson) ? values : []
 }
 
-/** The end of the array, object or string that begins at `from`; undefined for anything else. */
+/** Returns the end of the array, object or string that begins at `from`; undefined for anything else. */
 function endOfValue(text: string, from: number): number | undefined {
   if (text[from] === "'") {
     const end = text.indexOf("'", from + 1)
     return end < 0 || end - from > 200 ? undefined : end + 1
   }
   let depth = 0
-  // Texts of a figure hold no tag that ends the script.
+  // Texts of a figure cannot contain the closing tag of the script.
   const script = text.indexOf('</script>', from)
   const length = script < 0 ? text.length : script
   for (let k = from; k < length; k++) {
@@ -244,6 +254,7 @@ function endOfValue(text: string, from: number): number | undefined {
   return undefined
 }
 
+/** Returns whether a text is JSON. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text)
@@ -253,7 +264,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The name of a plot for a file: without folders and extension. */
+/** Returns the name of a plot for a file: without folders and extension. */
 export function figureName(file: string): string {
   return basename(file).replace(/\.(json|html?)$/i, '')
 }

@@ -1,4 +1,4 @@
-/** The attributes of plotly.js, as the package describes them. The build keeps their names and types. */
+/** Types of the schema in plotly.js. The build keeps only names and types of attributes. */
 declare module 'plotly.js/dist/plot-schema.json' {
   const schema: {
     traces: Record<string, { attributes: object; layoutAttributes?: object }>

@@ -1,3 +1,4 @@
+// Adds the regions of --geojson to choropleths.
 import { readFileSync, statSync } from 'node:fs'
 import type { Feature, FeatureCollection, Position } from 'geojson'
 import type { Topology } from 'topojson-specification'
@@ -5,16 +6,15 @@ import type { Figure } from '../../charts/figure/figure.ts'
 import { listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 
-/** Size of a file of regions, in bytes. They become a part of the chart. */
+/** Maximum size of a file of regions, in bytes: regions become part of the chart. */
 const MAX_BYTES = 50 * 1024 * 1024
-/** Digits behind the point of coordinates: 0.001° is 110 m. */
+/** Decimal places of coordinates: 0.001° is 110 m. */
 const DIGITS = 3
-const HINT =
-  'Regions are features in GeoJSON, or TopoJSON, with a property that names them as the column does.'
+const HINT = 'Use GeoJSON or TopoJSON whose features have a property with the values of the column.'
 
 /**
- * A choropleth with the regions of a file. `places`: the values of the column that names them. `note`: says which places
- * have no region. Throws `no_such_file` and `bad_data`.
+ * Adds the regions of a file to a choropleth. `places`: values of the column with region names. `note`:
+ * reports places without region. Throws `no_such_file` and `bad_data`.
  */
 export async function withRegions(
   { data, layout }: Figure,
@@ -26,40 +26,40 @@ export async function withRegions(
   let best: { features: Feature[]; names: string[]; found: number } | undefined
   for (const features of candidates)
     for (const names of namesOf(features)) {
-      const known = new Set(names)
-      const found = places.filter((place) => known.has(plain(place))).length
-      if (found > (best?.found ?? 0)) best = { features, names, found }
+      const regionNames = new Set(names)
+      const matchCount = places.filter((place) => regionNames.has(plain(place))).length
+      if (matchCount > (best?.found ?? 0)) best = { features, names, found: matchCount }
     }
   if (!best)
     throw new Problem(
       'bad_data',
-      `--geojson ${file}: no property of a region is ${listed(places.slice(0, 3))}`,
+      `--geojson ${file}: expected a property with the values ${listed(places.slice(0, 3))}`,
       {
         hint: HINT,
       },
     )
   const { features, names } = best
-  // Regions are named as the column writes them: `01001` is 1001.
-  const written = new Map(places.map((place) => [plain(place), place]))
+  // Use the spelling of the column: `01001` is 1001.
+  const placeByName = new Map(places.map((place) => [plain(place), place]))
   const missing = places.filter((place) => !names.includes(plain(place)))
   if (missing.length > 0) note(`--geojson ${file}: no region is named ${listed(missing, 5)}; not drawn`)
-  const drawn = features.flatMap(({ geometry }, k) => {
+  const drawnFeatures = features.flatMap(({ geometry }, k) => {
     if (geometry?.type !== 'Polygon' && geometry?.type !== 'MultiPolygon') return []
     const polygons = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates
     const coordinates = polygons.map((rings) => rings.map((ring, n) => wound(ring.map(rounded), n === 0)))
-    const id = written.get(names[k]) ?? names[k]
+    const id = placeByName.get(names[k]) ?? names[k]
     return [{ type: 'Feature', id, properties: {}, geometry: { type: 'MultiPolygon', coordinates } }]
   })
-  const extent = extentOf(drawn.flatMap(({ geometry }) => geometry.coordinates.flat(2)))
+  const extent = extentOf(drawnFeatures.flatMap(({ geometry }) => geometry.coordinates.flat(2)))
   const [trace, ...rest] = data
-  const regions = { geojson: { type: 'FeatureCollection', features: drawn }, featureidkey: 'id' }
+  const regions = { geojson: { type: 'FeatureCollection', features: drawnFeatures }, featureidkey: 'id' }
   return { data: [{ ...trace, ...regions }, ...rest], layout: { ...layout, geo: mapOf(extent) } }
 }
 
-/** The lists of features of a file: one of GeoJSON, one for each object of TopoJSON. */
+/** Returns the lists of features of a file: one for GeoJSON, one per object for TopoJSON. */
 async function featuresIn(file: string): Promise<Feature[][]> {
-  const refuse = (why: string): Problem =>
-    new Problem('bad_data', `--geojson ${file}: ${why}`, { hint: HINT })
+  const refuse = (reason: string): Problem =>
+    new Problem('bad_data', `--geojson ${file}: ${reason}`, { hint: HINT })
   let parsed: FeatureCollection | Topology
   try {
     if (statSync(file).size > MAX_BYTES) throw refuse(`larger than ${MAX_BYTES} bytes`)
@@ -74,12 +74,12 @@ async function featuresIn(file: string): Promise<Feature[][]> {
   const { feature } = await import('topojson-client')
   const topology = parsed
   return Object.values(topology.objects).flatMap((object) => {
-    const made = feature(topology, object)
-    return made.type === 'FeatureCollection' ? [made.features] : []
+    const converted = feature(topology, object)
+    return converted.type === 'FeatureCollection' ? [converted.features] : []
   })
 }
 
-/** What names the regions: their ids, or one of their properties. */
+/** Lists candidates for region names: the ids, and each property. */
 function namesOf(features: readonly Feature[]): string[][] {
   const keys = new Set(features.slice(0, 50).flatMap(({ properties }) => Object.keys(properties ?? {})))
   const lists = [
@@ -89,7 +89,7 @@ function namesOf(features: readonly Feature[]): string[][] {
   return lists.map((list) => list.map((name) => plain(String(name ?? ''))))
 }
 
-/** A name without what two files write in different ways: cases, and zeros before a code. */
+/** Normalizes a name: lower case, without zeros before a code. */
 function plain(name: string): string {
   return name
     .trim()
@@ -97,11 +97,15 @@ function plain(name: string): string {
     .replace(/^0+(?=\d)/, '')
 }
 
+/** Rounds a coordinate. */
 function rounded(position: Position): [number, number] {
   return [Number(position[0].toFixed(DIGITS)), Number(position[1].toFixed(DIGITS))]
 }
 
-/** A ring in the direction that a map wants: outer ones clockwise, holes counter-clockwise. Otherwise, all else is filled. */
+/**
+ * Orients a ring as maps require: outer rings clockwise, holes counter-clockwise. Otherwise the outside is
+ * filled.
+ */
 function wound(ring: [number, number][], isOuter: boolean): [number, number][] {
   const area = ring.reduce((sum, [x, y], k) => {
     const [nextX, nextY] = ring[(k + 1) % ring.length]
@@ -110,6 +114,7 @@ function wound(ring: [number, number][], isOuter: boolean): [number, number][] {
   return area < 0 === isOuter ? ring : ring.toReversed()
 }
 
+/** Bounds in degrees. */
 interface Extent {
   west: number
   east: number
@@ -117,6 +122,7 @@ interface Extent {
   north: number
 }
 
+/** Returns the bounds of positions. */
 function extentOf(positions: readonly [number, number][]): Extent {
   const extent = { west: 180, east: -180, south: 90, north: -90 }
   for (const [x, y] of positions) {
@@ -128,7 +134,10 @@ function extentOf(positions: readonly [number, number][]): Extent {
   return extent
 }
 
-/** A map without the borders that plotly.js knows. The USA has its own projection, with Alaska and Hawaii beside it. */
+/**
+ * Returns the layout of the map, without built-in borders. The USA has its own projection, with Alaska and
+ * Hawaii as insets.
+ */
 function mapOf({ west, east, south, north }: Extent): object {
   const isUsa = west < -150 && south > 10 && north < 73 && (east < -60 || east > 170)
   if (isUsa) return { visible: false, scope: 'usa', projection: { type: 'albers usa' } }

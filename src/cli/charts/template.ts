@@ -1,9 +1,10 @@
+// Checks themes: attributes, contrast and images.
 import type { Attributes } from '../../charts/figure/figure.ts'
 import { Problem } from '../../contract/errors.ts'
 import { assertFits, attributeOf, leavesIn } from './attributes.ts'
 
 /**
- * How many attributes a template sets. Throws `bad_data` for one that plotly.js does not know, or for a value that it
+ * Returns the number of attributes of a template. Throws `bad_data` for attributes or values that plotly.js
  * would ignore.
  */
 export async function checkTemplate(template: Attributes, source: string): Promise<number> {
@@ -18,10 +19,11 @@ export async function checkTemplate(template: Attributes, source: string): Promi
 
 type Schema = typeof import('../../vendor/schema.ts').plotSchema
 
+/** Checks and counts the attributes of a template, including those for dark pages. */
 function count({ layout = {}, data = {}, dark }: Attributes, schema: Schema, isDark = false): number {
   for (const [name, value] of Object.entries({ layout, data, ...(dark !== undefined && { dark }) }))
     assertObject(name, value)
-  if (isDark && dark !== undefined) throw new Problem('usage', 'dark: it cannot have a member dark')
+  if (isDark && dark !== undefined) throw new Problem('usage', 'dark: a nested member "dark" is not allowed')
   let total = 0
   for (const [path, value] of leavesIn(layout, [])) {
     assertFits(['layout', ...path].join('.'), value, attributeOf(['layout', ...path], {}, schema))
@@ -34,7 +36,7 @@ function count({ layout = {}, data = {}, dark }: Attributes, schema: Schema, isD
       for (const [path, value] of leavesIn(trace, [])) {
         const figure = { data: [{ type }] }
         if (!Object.hasOwn(schema.traces, type))
-          throw new Problem('usage', `data.${type}: plotly.js has no traces of this type`)
+          throw new Problem('usage', `data.${type}: unknown trace type`)
         assertFits(
           [`data.${type}`, ...path].join('.'),
           value,
@@ -47,56 +49,58 @@ function count({ layout = {}, data = {}, dark }: Attributes, schema: Schema, isD
   return total + (dark === undefined ? 0 : count(dark, schema, true))
 }
 
+/** Throws `usage` unless a value is an object. */
 function assertObject(name: string, value: unknown): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Problem('usage', `${name}: expected an object`)
 }
 
-/** Contrast that lines and texts need with their ground, as in WCAG 2. */
+/** Minimum contrast with the background, as in WCAG 2: of lines, and of texts. */
 const MIN_OF_SERIES = 3
 const MIN_OF_TEXT = 4.5
 
-/** What of a template cannot be seen well: colors that are too near to the ground. */
-export function contrasts({ layout = {}, dark }: Attributes, ground = '#ffffff'): string[] {
-  const back: unknown = layout.plot_bgcolor ?? layout.paper_bgcolor ?? ground
+/** Returns warnings about colors with little contrast. */
+export function contrasts({ layout = {}, dark }: Attributes, pageBackground = '#ffffff'): string[] {
+  const background: unknown = layout.plot_bgcolor ?? layout.paper_bgcolor ?? pageBackground
   const warnings: string[] = []
-  const look = (what: string, color: unknown, least: number): void => {
-    const found = contrast(color, back)
-    if (found !== undefined && found < least)
+  const checkContrast = (noun: string, color: unknown, minContrast: number): void => {
+    const ratio = contrast(color, background)
+    if (ratio !== undefined && ratio < minContrast)
       warnings.push(
-        `${what} ${String(color)} has a contrast of ${found.toFixed(1)} with ${String(back)}; ${least} can be seen well`,
+        `${noun} ${String(color)} has a contrast of ${ratio.toFixed(1)} with ${String(background)}; use at least ${minContrast}`,
       )
   }
   for (const color of Array.isArray(layout.colorway) ? layout.colorway : [])
-    look('color', color, MIN_OF_SERIES)
-  look('text', layout.font?.color, MIN_OF_TEXT)
+    checkContrast('color', color, MIN_OF_SERIES)
+  checkContrast('text', layout.font?.color, MIN_OF_TEXT)
   return dark === undefined ? warnings : [...warnings, ...contrasts(dark, '#16181d')]
 }
 
-/** Images of a template that are not in it: charts are drawn without asking other hosts. */
+/** Returns warnings about images outside of the template: drawing a chart contacts no other hosts. */
 export function foreignImages({ layout = {}, dark }: Attributes): string[] {
   const images: Attributes[] = Array.isArray(layout.images) ? layout.images : []
   const foreign = images.filter(({ source }) => typeof source === 'string' && !source.startsWith('data:'))
   const warnings = foreign.map(
-    ({ source }) => `the image ${String(source).slice(0, 100)} is not drawn: give it as a data: URL`,
+    ({ source }) => `the image ${String(source).slice(0, 100)} is not drawn; embed it as a data: URL`,
   )
   return dark === undefined ? warnings : [...warnings, ...foreignImages(dark)]
 }
 
-/** Contrast of two colors written as `#rrggbb`; undefined for others. */
+/** Returns the contrast of two colors (`#rrggbb`, white, black); undefined for others. */
 function contrast(a: unknown, b: unknown): number | undefined {
-  const [one, other] = [a, b].map(luminance)
-  if (one === undefined || other === undefined) return undefined
-  return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05)
+  const [first, second] = [a, b].map(luminance)
+  if (first === undefined || second === undefined) return undefined
+  return (Math.max(first, second) + 0.05) / (Math.min(first, second) + 0.05)
 }
 
+/** Returns the relative luminance of a color, as in WCAG 2; undefined if not `#rrggbb`, white or black. */
 function luminance(color: unknown): number | undefined {
   const named = { white: '#ffffff', black: '#000000' }[String(color).toLowerCase()]
   const [, hex] = /^#([0-9a-f]{6})$/i.exec(named ?? String(color)) ?? []
   if (hex === undefined) return undefined
   const [r, g, b] = [0, 2, 4].map((at) => {
-    const share = Number.parseInt(hex.slice(at, at + 2), 16) / 255
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+    const channel = Number.parseInt(hex.slice(at, at + 2), 16) / 255
+    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4
   })
   return 0.2126 * r + 0.7152 * g + 0.0722 * b
 }

@@ -1,3 +1,4 @@
+// Loads themes.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import type { Attributes } from '../../charts/figure/figure.ts'
@@ -5,49 +6,50 @@ import { builtInTheme, builtInThemes, type Theme } from '../../charts/figure/the
 import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 
-/** Size of a theme file, in bytes. It is part of each chart that uses it. */
+/** Maximum size of a theme file, in bytes: it becomes part of each chart. */
 const MAX_BYTES = 128 * 1024
 
-/** The theme of a name or of a file. Throws `usage`, `no_such_file` and `bad_data`. */
-export function themeNamed(given: string): Theme {
-  const known = builtInTheme(given)
-  if (known) return known
-  if (!existsSync(given)) {
-    const isFile = /[./\\]/.test(given)
+/** Returns the theme with a name, or of a file. Throws `usage`, `no_such_file` and `bad_data`. */
+export function themeNamed(nameOrFile: string): Theme {
+  const builtIn = builtInTheme(nameOrFile)
+  if (builtIn) return builtIn
+  if (!existsSync(nameOrFile)) {
+    const isFile = /[./\\]/.test(nameOrFile)
     throw new Problem(
       isFile ? 'no_such_file' : 'usage',
-      isFile ? `no such file: ${given}` : `no theme is named ${given}`,
+      isFile ? `no such file: ${nameOrFile}` : `no theme named ${nameOrFile}`,
       {
         hint: isFile
-          ? 'A theme is the name of a built-in one, or a JSON file with a plotly template.'
-          : hintWith(closest(given, names()), `Themes: ${names().join(', ')}; or a JSON file.`),
+          ? 'Use the name of a built-in theme, or a JSON file with a plotly template.'
+          : hintWith(closest(nameOrFile, names()), `Themes: ${names().join(', ')}; or a JSON file.`),
       },
     )
   }
-  const name = basename(given, extname(given))
-  return { name, about: given, template: readTemplate(given) }
+  const name = basename(nameOrFile, extname(nameOrFile))
+  return { name, about: nameOrFile, template: readTemplate(nameOrFile) }
 }
 
-/** The template of a file: that of a figure, or the file itself. */
+/** Reads a template: from a figure, or the file itself. */
 function readTemplate(file: string): Attributes {
-  const refuse = (why: string): Problem =>
-    new Problem('bad_data', `${file} is not a theme: ${why}`, {
-      hint: 'A theme is a plotly template in JSON: {"layout": {…}, "data": {…}}. See gridline theme show newsroom.',
+  const refuse = (reason: string): Problem =>
+    new Problem('bad_data', `${file} is not a theme: ${reason}`, {
+      hint: 'Use a plotly template in JSON: {"layout": {…}, "data": {…}}. See: gridline theme show newsroom',
     })
   const { size } = statSync(file)
-  if (size > MAX_BYTES) throw refuse(`it has ${size} bytes; the limit is ${MAX_BYTES}`)
+  if (size > MAX_BYTES) throw refuse(`expected up to ${MAX_BYTES} bytes, found ${size}`)
   let parsed: unknown
   try {
     parsed = JSON.parse(readFileSync(file, 'utf8').replace(/^\ufeff/, ''))
   } catch (error) {
     throw refuse((error as Error).message)
   }
-  if (!isObject(parsed)) throw refuse('it is not an object')
+  if (!isObject(parsed)) throw refuse('expected an object')
   const template = isObject(parsed.layout?.template) ? parsed.layout.template : parsed
-  const other = Object.keys(template).find((key) => !['layout', 'data', 'dark'].includes(key))
-  if (other !== undefined) throw refuse(`it has a member ${other}; a template has layout, data and dark`)
+  const unknownMember = Object.keys(template).find((key) => !['layout', 'data', 'dark'].includes(key))
+  if (unknownMember !== undefined)
+    throw refuse(`unknown member ${unknownMember}; expected layout, data and dark`)
   if (Object.keys(template).length === 0) throw refuse('it is empty')
-  if (!Object.values(template).every(isObject)) throw refuse('layout, data and dark are objects')
+  if (!Object.values(template).every(isObject)) throw refuse('expected objects as layout, data and dark')
   return template
 }
 

@@ -1,3 +1,4 @@
+// Creates or updates the chart of an uploaded grid.
 import { reworked } from '../../charts/change/rechart.ts'
 import { specOf } from '../../charts/change/stored.ts'
 import type { Figure } from '../../charts/figure/figure.ts'
@@ -21,69 +22,72 @@ interface Options extends Pick<ChartOptions, 'theme'> {
   onConflict?: (typeof conflictRules)[number]
 }
 
-/** Plots of a grid among which its chart is looked for. */
+/** Maximum number of plots that are searched for the chart of a grid. */
 const MAX_PLOTS = 20
 
 /**
- * Makes the chart of a grid, next to it. With `replace` and `append`, a chart that exists keeps its link and its design,
- * and gets the columns, type and title that the options name.
+ * Creates the chart of a grid, next to it. With `replace` and `append`, an existing chart keeps link and
+ * design, and gets the columns, type and title of the options.
  */
 export async function createOrUpdateChart(
   context: Context,
   grid: Grid,
   type: ChartType,
   figure: Figure,
-  { public: isPublic, onConflict, theme, ...named }: Options & ChartOptions,
+  { public: isPublic, onConflict, theme, ...chartOptions }: Options & ChartOptions,
 ) {
-  const place = { parent: grid.parent, world_readable: isPublic === true }
+  const destination = { parent: grid.parent, world_readable: isPublic === true }
   const filename = nameOf(grid, type)
-  const fresh = async (): Promise<string> => JSON.stringify(await inUsualTheme(context, figure, { theme }))
+  const compileFigure = async (): Promise<string> =>
+    JSON.stringify(await inUsualTheme(context, figure, { theme }))
   if (onConflict !== 'replace' && onConflict !== 'append')
-    return createPlot(context, await fresh(), { ...place, filename, on_conflict: onConflict })
-  const replace = { ...place, filename, on_conflict: 'replace' } as const
+    return createPlot(context, await compileFigure(), { ...destination, filename, on_conflict: onConflict })
+  const replace = { ...destination, filename, on_conflict: 'replace' } as const
   const client = await context.client()
   const existing = await chartOfGrid(client, grid, type)
-  if (!existing) return createPlot(context, await fresh(), replace)
-  const isThere = existing.filename === filename && (existing.world_readable || isPublic !== true)
-  const changed = await changeFigure(
+  if (!existing) return createPlot(context, await compileFigure(), replace)
+  const isUpToDate = existing.filename === filename && (existing.world_readable || isPublic !== true)
+  const updated = await changeFigure(
     client,
     existing.fid,
     async (current) => {
-      const next = await reworked(current, grid, figure, named)
+      const next = await reworked(current, grid, figure, chartOptions)
       return theme === undefined ? next : dressed(next, themeNamed(theme))
     },
-    isThere ? undefined : { filename, world_readable: isPublic || undefined },
+    isUpToDate ? undefined : { filename, world_readable: isPublic || undefined },
   )
-  return { ...changed, warnings: [] }
+  return { ...updated, warnings: [] }
 }
 
-/** The type and the options of the chart that an upload changes, with those that the upload names. */
+/** Returns type and options of the chart that an upload updates, merged with the options of the upload. */
 export async function presentOptions(
   client: Client,
   grid: Grid,
-  given: ChartType | typeof AUTO,
+  requestedType: ChartType | typeof AUTO,
   { onConflict, ...options }: Options & ChartOptions,
 ): Promise<{ type: ChartType | typeof AUTO; options: ChartOptions }> {
-  const none = { type: given, options }
-  if (onConflict !== 'replace' && onConflict !== 'append') return none
-  const existing = await chartOfGrid(client, grid, given)
-  if (!existing) return none
+  const requested = { type: requestedType, options }
+  if (onConflict !== 'replace' && onConflict !== 'append') return requested
+  const existing = await chartOfGrid(client, grid, requestedType)
+  if (!existing) return requested
   try {
     const { figure } = await storedFigure(client, existing.fid)
-    const { spec, options: present } = specOf(figure, grid)
+    const { spec, options: storedOptions } = specOf(figure, grid)
     const { type } = spec
-    if (given !== AUTO && given !== type) return none
-    const named = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
-    // The look is not made again: it is part of the chart.
-    return { type, options: { ...present, theme: undefined, ...named } }
+    if (requestedType !== AUTO && requestedType !== type) return requested
+    const specified = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+    // The theme is part of the stored chart, so it is not applied again.
+    return { type, options: { ...storedOptions, theme: undefined, ...specified } }
   } catch (error) {
-    // A figure that options do not make.
-    if (error instanceof Problem && error.code === 'usage') return none
+    // The figure was not created from options.
+    if (error instanceof Problem && error.code === 'usage') return requested
     throw error
   }
 }
 
-/** The plot that an earlier upload made for a grid: of this type, or else the only one of another type. */
+/**
+ * Finds the chart that an earlier upload created for a grid: of this type, or the only one of another type.
+ */
 async function chartOfGrid(
   client: Client,
   grid: Grid,
@@ -91,13 +95,14 @@ async function chartOfGrid(
 ): Promise<FileMeta | undefined> {
   const exact = type === AUTO ? undefined : await lookupIfThere(client, nameOf(grid, type), grid.parent)
   if (exact) return exact.filetype === 'plot' ? exact : undefined
-  const names = new Set(chartTypes.map((one) => nameOf(grid, one)))
-  const found: FileMeta[] = []
+  const names = new Set(chartTypes.map((chartType) => nameOf(grid, chartType)))
+  const candidates: FileMeta[] = []
   for (const fid of grid.referencers.slice(0, MAX_PLOTS)) {
     const file = await ifFound(client.call('files.get', { fid: String(fid) }))
-    if (file && names.has(file.filename) && file.parent === grid.parent && !file.deleted) found.push(file)
+    if (file && names.has(file.filename) && file.parent === grid.parent && !file.deleted)
+      candidates.push(file)
   }
-  return found.length === 1 ? found[0] : undefined
+  return candidates.length === 1 ? candidates[0] : undefined
 }
 
 function nameOf({ filename }: Pick<Grid, 'filename'>, type: ChartType): string {

@@ -1,3 +1,4 @@
+// `gridline admin audit`: lists access changes and deletions.
 import { Problem } from '../../contract/errors.ts'
 import type { AuditRow } from '../../service/index.ts'
 import { defineCommand } from '../core/define.ts'
@@ -8,12 +9,12 @@ import { database, onStore } from './admin.store.ts'
 const fields = {
   at: 'a time',
   event: 'such as file.share or key.create',
-  actor: 'the user who did it; null for an operator, and for the server itself',
-  owner: 'whose files or keys it is about',
+  actor: 'the user who caused it; null for operators and the server',
+  owner: 'the user who owns the files or keys',
   fid: 'the file, or null',
   details: 'an object: names, permissions, ids of keys',
   request_id: 'the X-Request-Id of the request, or null',
-  address: 'the IP address it came from, or null',
+  address: 'the IP address of the client, or null',
 }
 
 interface Event {
@@ -40,21 +41,21 @@ const view: TableView = {
   ],
 }
 
+/** Rows per query. */
 const PAGE = 500
 
-/** Who changed who may read or change what, and what is gone. */
 export const audit = defineCommand({
   prints: array([], fields),
   lists: { limit: 100 },
   options: [
-    { flags: '--user <name>', description: 'events about the files and keys of this user' },
-    { flags: '--by <name>', description: 'events that this user caused' },
+    { flags: '--user <name>', description: 'only events about files and keys of this user' },
+    { flags: '--by <name>', description: 'only events caused by this user' },
     {
       flags: '--event <name>',
-      description: 'events of this name, or all that begin with it: file.share, key, team.member',
+      description: 'only events with this name or prefix: file.share, key, team.member',
     },
-    { flags: '--file <fid>', description: 'events of one file, such as alice:12' },
-    { flags: '--since <date>', description: 'events since a date or time, such as 2026-01-31' },
+    { flags: '--file <fid>', description: 'only events of this file, such as alice:12' },
+    { flags: '--since <date>', description: 'only events since this date or time, such as 2026-01-31' },
     database,
   ],
   examples: [
@@ -68,26 +69,26 @@ export const audit = defineCommand({
       throw new Problem('usage', `--since ${since}: must be a date such as 2026-01-31`, {
         hint: 'Or a time: 2026-01-31T12:00:00Z',
       })
-    const which = { owner: user, actor: by, event, fid: file, since: from }
-    const most = limit ?? 100
-    const many = await onStore(context, url, async ({ auditEvents }, store) => {
+    const filter = { owner: user, actor: by, event, fid: file, since: from }
+    const maxRows = limit ?? 100
+    const events = await onStore(context, url, async ({ auditEvents }, store) => {
       if (event !== undefined && !auditEvents.some((name) => name === event || name.startsWith(`${event}.`)))
-        throw new Problem('usage', `--event ${event}: there is no such event`, {
+        throw new Problem('usage', `--event ${event}: unknown event`, {
           hint: `Events: ${auditEvents.join(', ')}.`,
         })
       const rows: AuditRow[] = []
-      while (rows.length < most) {
+      while (rows.length < maxRows) {
         const last = rows.at(-1)
-        const some = await store.read(({ audit: log }) =>
-          log.list(which, last, Math.min(PAGE, most - rows.length)),
+        const page = await store.read(({ audit: log }) =>
+          log.list(filter, last, Math.min(PAGE, maxRows - rows.length)),
         )
-        rows.push(...some)
-        if (some.length === 0) break
+        rows.push(...page)
+        if (page.length === 0) break
       }
       return rows
     })
     return {
-      many: many.map(({ at, details, id: _id, ...row }) => ({
+      many: events.map(({ at, details, id: _id, ...row }) => ({
         ...row,
         at: new Date(at).toISOString(),
         details: JSON.parse(details) as Event['details'],

@@ -1,3 +1,4 @@
+// `gridline admin blobs`: lists, relocates and moves blob stores.
 import { Problem } from '../../contract/errors.ts'
 import { bytesText } from '../../contract/limits.ts'
 import { type CommandEntry, defineCommand, dryRun, subcommand } from '../core/define.ts'
@@ -6,10 +7,10 @@ import type { Failure } from '../output/failure.ts'
 import { database, onStore, place } from './admin.store.ts'
 
 const fields = {
-  place: 'row, sql, or the address of a folder or bucket',
-  is_current: 'whether new bytes go there',
-  objects: 'how many there are',
-  bytes: 'their size as they are stored',
+  place: 'row, sql, or the URL of a folder or bucket',
+  is_current: 'whether new blobs are stored here',
+  objects: 'number of objects',
+  bytes: 'stored size in bytes',
 }
 
 const list = defineCommand({
@@ -18,14 +19,18 @@ const list = defineCommand({
   options: [database],
   examples: ['gridline admin blobs list', 'gridline admin blobs list --json place,bytes'],
   async run(context, _, { database: url }) {
-    const many = await onStore(context, url, (_service, store) => store.places.list())
+    const stores = await onStore(context, url, (_service, store) => store.places.list())
     return {
-      many,
+      many: stores,
       view: {
         id: 'place',
         columns: [
           { field: 'place', title: 'PLACE' },
-          { field: 'is_current', title: 'NEW BYTES', format: (is: boolean) => (is ? 'yes' : '') },
+          {
+            field: 'is_current',
+            title: 'NEW BYTES',
+            format: (isCurrent: boolean) => (isCurrent ? 'yes' : ''),
+          },
           { field: 'objects', title: 'OBJECTS', align: 'right' as const },
           { field: 'bytes', title: 'SIZE', align: 'right' as const, format: bytesText },
         ],
@@ -34,19 +39,20 @@ const list = defineCommand({
   },
 })
 
-/** How often a running command says how far it is, in ms. */
+/** Interval between progress notes, in ms. */
 const SAID_EVERY = 10_000
 
 const move = defineCommand({
   prints: object([], {
-    database: 'the database',
-    place: 'where the bytes are now',
-    objects: 'how many were moved',
+    database: 'the URL of the database',
+    place: 'the new location',
+    objects: 'number of objects moved',
   }),
   options: [
     {
       flags: '--to <place>',
-      description: 'sql (the database), file:DIR or s3://bucket/prefix?endpoint=https://…&region=…',
+      description:
+        'destination: sql (the database), file:DIR or s3://bucket/prefix?endpoint=https://…&region=…',
     },
     dryRun,
     database,
@@ -57,35 +63,35 @@ const move = defineCommand({
   ],
   async run(context, _, { to, dryRun: dry, database: url }) {
     if (to === undefined)
-      throw new Problem('usage', 'no place given', { hint: 'Use --to sql, --to file:DIR or --to s3://…' })
+      throw new Problem('usage', '--to is missing', { hint: 'Use --to sql, --to file:DIR or --to s3://…' })
     const { messages } = context
     const failures: Failure[] = []
     const objects = await onStore(context, url, async (service, store) => {
       const target = service.wholeAddress(to)
-      const waiting = (await store.places.list()).filter(
+      const sources = (await store.places.list()).filter(
         ({ place: from }) => from !== 'row' && from !== target,
       )
-      const all = waiting.reduce((sum, one) => sum + one.objects, 0)
+      const total = sources.reduce((sum, source) => sum + source.objects, 0)
       if (dry) {
         await store.places.open(to)
-        messages.line(`Dry run, nothing was changed. It would move ${all} objects to ${to}.`)
+        messages.line(`Dry run, nothing was changed. It would move ${total} objects to ${to}.`)
         return undefined
       }
       let moved = 0
-      let said = performance.now()
+      let lastNoteAt = performance.now()
       return service.moveBlobs(store, to, {
         onMoved: () => {
           moved++
-          if (performance.now() - said < SAID_EVERY) return
-          said = performance.now()
-          messages.note(`${moved} of ${all} objects moved`)
+          if (performance.now() - lastNoteAt < SAID_EVERY) return
+          lastNoteAt = performance.now()
+          messages.note(`${moved} of ${total} objects moved`)
         },
         onLost: (owner, problem) => failures.push({ of: owner, problem }),
       })
     })
     if (objects === undefined) return undefined
     messages.note(
-      'What was moved is removed from its former place a day later, by the server or with admin compact.',
+      'The server, or admin compact, removes the moved objects from their former location a day later.',
     )
     return {
       one: { database: place(context, url), place: to, objects },
@@ -101,9 +107,9 @@ const move = defineCommand({
 })
 
 const relocate = defineCommand({
-  prints: object([], { database: 'the database', place: 'where the bytes are' }),
+  prints: object([], { database: 'the URL of the database', place: 'the new location' }),
   options: [
-    { flags: '--to <place>', description: 'the address at which the folder or bucket, or its copy, is now' },
+    { flags: '--to <place>', description: 'new location of the folder or bucket, or of its copy' },
     dryRun,
     database,
   ],
@@ -113,19 +119,17 @@ const relocate = defineCommand({
   ],
   async run(context, _, { to, dryRun: dry, database: url }) {
     if (to === undefined)
-      throw new Problem('usage', 'no place given', { hint: 'Use --to file:DIR or --to s3://…' })
+      throw new Problem('usage', '--to is missing', { hint: 'Use --to file:DIR or --to s3://…' })
     const from = await onStore(context, url, async (_service, { places }) => {
-      const before = await places.address()
+      const formerUrl = await places.address()
       if (!dry) await places.relocate(to)
-      return before
+      return formerUrl
     })
     if (dry) {
-      context.messages.line(`Dry run, nothing was changed. It would look for the bytes of ${from} at ${to}.`)
+      context.messages.line(`Dry run, nothing was changed. It would read the blobs of ${from} from ${to}.`)
       return undefined
     }
-    context.messages.note(
-      `Nothing was changed at ${from}. Restart servers of this database that are running.`,
-    )
+    context.messages.note(`Nothing was changed at ${from}. Restart the running servers of this database.`)
     return {
       one: { database: place(context, url), place: to },
       view: { columns: [{ field: 'place', title: 'PLACE' }] },
@@ -133,9 +137,9 @@ const relocate = defineCommand({
   },
 })
 
-/** Where bytes are. */
+/** Subcommands of `admin blobs`. */
 export const blobCommands: readonly CommandEntry[] = [
-  subcommand('list', 'Show where bytes are, and how many', list, ['ls']),
-  subcommand('relocate', 'Say that the folder or bucket, or a copy of it, is at another address', relocate),
-  subcommand('move', 'Move all bytes to the database, a folder or a bucket, while servers serve', move),
+  subcommand('list', 'Show storage locations and sizes', list, ['ls']),
+  subcommand('relocate', 'Record a new address of the folder or bucket', relocate),
+  subcommand('move', 'Move all blobs to the database, a folder or a bucket, while servers run', move),
 ]

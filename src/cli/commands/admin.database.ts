@@ -1,3 +1,4 @@
+// `gridline admin migrate`, `copy` and `distribute`.
 import { Problem } from '../../contract/errors.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import { databaseUrl } from '../config/settings.ts'
@@ -6,7 +7,7 @@ import { object } from '../core/prints.ts'
 import { database, onStore, place, sqliteFile } from './admin.store.ts'
 
 export const migrate = defineCommand({
-  prints: object([], { database: 'its address', migrations: 'an array of the updates that were applied' }),
+  prints: object([], { database: 'the URL of the database', migrations: 'the applied migrations' }),
   options: [dryRun, database],
   examples: [
     'gridline admin migrate --database postgres://gridline@db/gridline',
@@ -41,9 +42,9 @@ export const migrate = defineCommand({
 })
 
 export const copy = defineCommand({
-  prints: object([], { database: 'the address of the copy', rows: 'how many rows were copied' }),
+  prints: object([], { database: 'the URL of the copy', rows: 'number of rows copied' }),
   options: [
-    { flags: '--to <url>', description: 'a new database: postgres://… or sqlite:FILE' },
+    { flags: '--to <url>', description: 'URL of a new database: postgres://… or sqlite:FILE' },
     dryRun,
     database,
   ],
@@ -53,18 +54,18 @@ export const copy = defineCommand({
   ],
   async run(context, _, { to, dryRun: dry, database: url }) {
     if (to === undefined)
-      throw new Problem('usage', 'no database to copy to', {
+      throw new Problem('usage', '--to is missing', {
         hint: 'Use --to postgres://… or --to sqlite:FILE.',
       })
     const { messages } = context
     const service = await import('../../service/index.ts')
-    const address = url ?? databaseUrl(context.environment)
-    if (address.startsWith('sqlite:') && service.isInUse(sqliteFile(context, url, '')))
-      throw new Problem('conflict', 'another process uses the database: what it writes would not be copied', {
+    const sourceUrl = url ?? databaseUrl(context.environment)
+    if (sourceUrl.startsWith('sqlite:') && service.isInUse(sqliteFile(context, url, '')))
+      throw new Problem('conflict', 'another process uses the database; its writes would not be copied', {
         hint: 'Stop the server first.',
       })
     if (dry) {
-      // One that is new cannot be opened before it has tables.
+      // A new database cannot be opened: it has no tables yet.
       const target = await service
         .openStore({ database: to, limits: limitsFrom(context.environment), isDry: true })
         .catch(() => undefined)
@@ -88,8 +89,8 @@ export const copy = defineCommand({
     })
     messages.note(
       isOutside
-        ? 'Start servers with the copy only: both databases would remove bytes of folders and buckets that the other one needs.'
-        : 'Start servers with the copy only: what is written to the other database is not in it.',
+        ? 'From now on, run servers only on the copy: each database would delete blobs in folders and buckets that the other one needs.'
+        : 'From now on, run servers only on the copy: it does not receive later writes to the other database.',
     )
     return {
       one: { database: place(context, to), rows },
@@ -105,9 +106,9 @@ export const copy = defineCommand({
 
 export const distribute = defineCommand({
   prints: object([], {
-    database: 'its address',
-    tables: 'an array of the tables that were distributed now',
-    nodes: 'how many nodes have rows of owners',
+    database: 'the URL of the database',
+    tables: 'the tables distributed by this command',
+    nodes: 'number of nodes that hold rows',
   }),
   options: [dryRun, database],
   examples: [
@@ -115,7 +116,7 @@ export const distribute = defineCommand({
     'gridline admin distribute --database postgres://gridline@coordinator/gridline --dry-run',
   ],
   async run(context, _, { dryRun: dry, database: url }) {
-    const done = await onStore(
+    const distributed = await onStore(
       context,
       url,
       ({ distribute: run }, { engine }) => run(engine, limitsFrom(context.environment), dry),
@@ -123,7 +124,7 @@ export const distribute = defineCommand({
         dryRun: dry,
       },
     )
-    const { tables, nodes } = done
+    const { tables, nodes } = distributed
     if (dry) {
       context.messages.line(
         tables.length === 0

@@ -1,3 +1,4 @@
+// `gridline admin user` and `admin key`: lists and changes users, quotas and keys.
 import { counted } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { bytesText } from '../../contract/limits.ts'
@@ -12,9 +13,9 @@ const userFields = {
   email: 'the e-mail address, or null',
   is_admin: 'whether the user is an administrator',
   date_joined: 'a time',
-  disabled_at: 'when the user was disabled, or null',
-  files: 'the number of files, also in the trash',
-  keys: 'the number of keys that can be used',
+  disabled_at: 'time at which the user was disabled, or null',
+  files: 'number of files, including the trash',
+  keys: 'number of usable keys',
 }
 
 const userView: TableView = {
@@ -22,7 +23,7 @@ const userView: TableView = {
   columns: [
     { field: 'username', title: 'USERNAME' },
     { field: 'email', title: 'EMAIL' },
-    { field: 'is_admin', title: 'ADMIN', format: (is: boolean) => (is ? 'admin' : '') },
+    { field: 'is_admin', title: 'ADMIN', format: (isAdmin: boolean) => (isAdmin ? 'admin' : '') },
     { field: 'files', title: 'FILES', align: 'right' },
     { field: 'keys', title: 'KEYS', align: 'right' },
     { field: 'date_joined', title: 'JOINED', time: true },
@@ -36,8 +37,8 @@ const list = defineCommand({
   options: [database],
   examples: ['gridline admin user list', 'gridline admin user list --json username,files,disabled_at'],
   async run(context, _, { database: url }) {
-    const many = await onStore(context, url, ({ listUsers }, store) => listUsers(store))
-    return { many, view: userView, empty: 'No users.' }
+    const users = await onStore(context, url, ({ listUsers }, store) => listUsers(store))
+    return { many: users, view: userView, empty: 'No users.' }
   },
 })
 
@@ -47,20 +48,20 @@ const disable = defineCommand({
   options: [...asking, database],
   examples: ['gridline admin user disable bob', 'gridline admin user disable bob --yes'],
   async run(context, [name], options) {
-    const one = await onStore(
+    const user = await onStore(
       context,
       options.database,
       async ({ findUser, setDisabled }, store) => {
         const { username, keys, files } = await findUser(store, name)
-        const question = `Disable ${username}? All sessions end.${theirs(keys, 'key', ['stops working', 'stop working'])} Files (${files}), links and shares stay as they are.`
+        const question = `Disable ${username}? All sessions end.${theirs(keys, 'key', ['stops working', 'stop working'])} Files (${files}), links and shares do not change.`
         if (!(await isAgreed(context, question, options))) return undefined
         return setDisabled(store, username, true)
       },
       options,
     )
-    if (!one) return undefined
+    if (!user) return undefined
     context.messages.note('Running servers refuse the user within two seconds.')
-    return { one, view: userView }
+    return { one: user, view: userView }
   },
 })
 
@@ -70,12 +71,12 @@ const enable = defineCommand({
   options: [dryRun, database],
   examples: ['gridline admin user enable bob', 'gridline admin user enable bob --json'],
   async run(context, [name], { dryRun: dry, database: url }) {
-    const one = await changeStore(context, url, dry && `let ${name} sign in`, ({ setDisabled }, store) =>
+    const user = await changeStore(context, url, dry && `let ${name} sign in`, ({ setDisabled }, store) =>
       setDisabled(store, name, false),
     )
-    if (!one) return undefined
+    if (!user) return undefined
     context.messages.note('Keys that were not revoked work again. Browsers must sign in again.')
-    return { one, view: userView }
+    return { one: user, view: userView }
   },
 })
 
@@ -85,25 +86,25 @@ const rename = defineCommand({
   options: [...asking, database],
   examples: ['gridline admin user rename bob robert', 'gridline admin user rename bob robert --yes'],
   async run(context, [name, newName], options) {
-    const one = await onStore(
+    const user = await onStore(
       context,
       options.database,
       async (service, store) => {
         const { username, keys, files } = await service.findUser(store, name)
         if (options.database === undefined && username === loginName())
-          throw new Problem('usage', `${username} is the user of this machine and cannot be renamed`, {
-            hint: 'Commands without a server act as this user, by the name of the login.',
+          throw new Problem('usage', `cannot rename ${username}: it is the user of this machine`, {
+            hint: 'Commands without a server use the login name of this machine.',
           })
         await service.checkNewName(store, username, newName)
-        const question = `Rename ${username} to ${newName}?${theirs(files, 'file', ['gets an id and a link with the new name', 'get ids and links with the new name'])} Keys (${keys}), sessions, shares and teams stay. Links, keys and scripts with the name ${username} still work, and nobody else can get this name.`
+        const question = `Rename ${username} to ${newName}?${theirs(files, 'file', ['gets an id and a link with the new name', 'get ids and links with the new name'])} Keys (${keys}), sessions, shares and teams are kept. Links, keys and scripts with the name ${username} still work, and nobody else can take this name.`
         if (!(await isAgreed(context, question, options))) return undefined
         return service.renameUser(store, username, newName)
       },
       options,
     )
-    if (!one) return undefined
-    context.messages.note('Running servers know the new name within two seconds.')
-    return { one, view: userView }
+    if (!user) return undefined
+    context.messages.note('Running servers use the new name within two seconds.')
+    return { one: user, view: userView }
   },
 })
 
@@ -113,7 +114,7 @@ const remove = defineCommand({
   options: [...asking, database],
   examples: ['gridline admin user delete bob', 'gridline admin user delete bob --yes'],
   async run(context, [name], options) {
-    const one = await onStore(
+    const user = await onStore(
       context,
       options.database,
       async ({ findUser, deleteUser }, store) => {
@@ -124,17 +125,17 @@ const remove = defineCommand({
       },
       options,
     )
-    if (!one) return undefined
-    context.messages.note('The disk space is released by: gridline admin compact')
-    return { one, view: userView }
+    if (!user) return undefined
+    context.messages.note('To release the disk space, run: gridline admin compact')
+    return { one: user, view: userView }
   },
 })
 
 const quotaFields = {
   username: 'the name',
-  is_own: 'whether the quota is that of this user alone',
-  quota: 'an object with files, rows and bytes: what the user may store; null for no limit',
-  used: 'an object with files, rows and bytes: what the user stores',
+  is_own: 'whether the user has a custom quota',
+  quota: 'maximum files, rows and bytes of the user, as an object; null for no limit',
+  used: 'files, rows and bytes stored by the user, as an object',
 }
 
 const ofBytes = (bytes: number | null): string => (bytes === null ? 'none' : bytesText(bytes))
@@ -143,7 +144,11 @@ const quotaView: TableView = {
   id: 'username',
   columns: [
     { field: 'username', title: 'USERNAME' },
-    { field: 'is_own', title: 'QUOTA', format: (is: boolean) => (is ? 'of the user' : 'of all users') },
+    {
+      field: 'is_own',
+      title: 'QUOTA',
+      format: (isCustom: boolean) => (isCustom ? 'of the user' : 'of all users'),
+    },
     ...(['files', 'rows', 'bytes'] as const).map((unit) => ({
       field: `quota.${unit}`,
       title: unit.toUpperCase(),
@@ -157,7 +162,7 @@ const quotaView: TableView = {
 
 type Amounts = Record<'files' | 'rows' | 'bytes', number | null>
 
-/** `10GiB`, `500MB`, `1e6` or `none`. */
+/** Parses `10GiB`, `500MB`, `1e6` or `none`. Returns null for `none`; throws `usage` for other texts. */
 function amount(flag: string, text: string, isBytes: boolean): number | null {
   if (text === 'none') return null
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?(?:e\d+)?)\s*([kmgt]i?b?|b)?$/i.exec(text.trim()) ?? []
@@ -176,15 +181,18 @@ const quota = defineCommand({
   prints: object([], quotaFields),
   arguments: '<user>',
   options: [
-    { flags: '--files <count>', description: 'most files, also in the trash; none for no limit' },
-    { flags: '--rows <count>', description: 'most rows in all grids; none for no limit' },
+    {
+      flags: '--files <count>',
+      description: 'maximum number of files, including the trash; none for no limit',
+    },
+    { flags: '--rows <count>', description: 'maximum number of rows in all grids; none for no limit' },
     {
       flags: '--bytes <size>',
-      description: 'most bytes before compression, also of earlier versions: 10GiB; none for no limit',
+      description: 'maximum uncompressed size, including earlier versions: 10GiB; none for no limit',
     },
     {
       flags: '--default',
-      description: 'the quota of all users again (limits user_files, user_rows, user_bytes)',
+      description: 'reset to the default quota (limits user_files, user_rows, user_bytes)',
     },
     dryRun,
     database,
@@ -201,28 +209,29 @@ const quota = defineCommand({
       ...(bytes !== undefined && { bytes: amount('--bytes', bytes, true) }),
     }
     const isChanged = Object.keys(change).length > 0
-    if (isDefault && isChanged) throw new Problem('usage', 'give --default alone')
+    if (isDefault && isChanged)
+      throw new Problem('usage', '--default cannot be used with --files, --rows or --bytes')
     if (!isDefault && !isChanged)
       return {
         one: await onStore(context, url, ({ userQuota }, store) => userQuota(store, name)),
         view: quotaView,
       }
-    const one = await changeStore(
+    const user = await changeStore(
       context,
       url,
       dry && `change the quota of ${name}`,
       ({ setUserQuota }, store) => setUserQuota(store, name, isDefault ? undefined : change),
     )
-    if (!one) return undefined
-    const over = (['files', 'rows', 'bytes'] as const).filter(
-      (unit) => one.quota[unit] !== null && one.used[unit] > one.quota[unit],
+    if (!user) return undefined
+    const exceeded = (['files', 'rows', 'bytes'] as const).filter(
+      (unit) => user.quota[unit] !== null && user.used[unit] > user.quota[unit],
     )
-    if (over.length > 0)
+    if (exceeded.length > 0)
       context.messages.warning(
-        `${one.username} stores more ${over.join(' and ')} than that: nothing is deleted, and nothing can be added`,
+        `${user.username} exceeds the quota of ${exceeded.join(' and ')}: nothing is deleted, but nothing can be added`,
       )
-    context.messages.note('Running servers follow within two seconds.')
-    return { one, view: quotaView }
+    context.messages.note('Running servers apply the change within two seconds.')
+    return { one: user, view: quotaView }
   },
 })
 
@@ -254,8 +263,8 @@ const keyList = defineCommand({
   options: [database],
   examples: ['gridline admin key list bob', 'gridline admin key list bob --json id,name,expires_at'],
   async run(context, [name], { database: url }) {
-    const many = await onStore(context, url, ({ listKeys }, store) => listKeys(store, name))
-    return { many, view: keyView, empty: `${name} has no keys.` }
+    const keys = await onStore(context, url, ({ listKeys }, store) => listKeys(store, name))
+    return { many: keys, view: keyView, empty: `${name} has no keys.` }
   },
 })
 
@@ -270,45 +279,45 @@ const keyRevoke = defineCommand({
   examples: ['gridline admin key revoke bob 3f1c0a9be2d4', 'gridline admin key revoke bob --all --yes'],
   async run(context, [name, ...ids], options) {
     if ((ids.length === 0) !== (options.all === true))
-      throw new Problem('usage', 'give ids of keys, or --all', {
+      throw new Problem('usage', 'expected ids of keys, or --all', {
         hint: `See: gridline admin key list ${name}`,
       })
-    const many = await onStore(
+    const revoked = await onStore(
       context,
       options.database,
       async ({ listKeys, revokeKeys }, store) => {
         const keys = await listKeys(store, name)
-        const which = options.all
+        const target = options.all
           ? `${counted(keys.length, 'key')} of ${name} and end all sessions`
           : ids.join(', ')
-        const question = `Revoke ${which}? Programs that use them stop working.`
+        const question = `Revoke ${target}? Programs that use them stop working.`
         const unknown = ids.find((id) => !keys.some((key) => key.id === id))
         if (options.dryRun && unknown !== undefined)
           throw new Problem('not_found', `${name} has no API key ${unknown}`, {
             hint: `See: gridline admin key list ${name}`,
           })
-        // Keys that were named are not asked about.
+        // Keys named by id need no confirmation.
         if ((options.all || options.dryRun) && !(await isAgreed(context, question, options))) return undefined
         return revokeKeys(store, name, options.all ? 'all' : ids)
       },
       options,
     )
-    if (!many) return undefined
+    if (!revoked) return undefined
     context.messages.note('Running servers refuse revoked keys within two seconds.')
-    return { many, view: keyView, empty: `${name} has no keys.` }
+    return { many: revoked, view: keyView, empty: `${name} has no keys.` }
   },
 })
 
-/** `Their 2 files stay`, `Their 1 file stays`, and nothing where there is none. */
-function theirs(count: number, what: string, [one, many]: [string, string]): string {
-  return count === 0 ? '' : ` Their ${counted(count, what)} ${count === 1 ? one : many}.`
+/** Describes the effect on files or keys: `Their 2 files stay`. Empty if there are none. */
+function theirs(count: number, noun: string, [singularVerb, pluralVerb]: [string, string]): string {
+  return count === 0 ? '' : ` Their ${counted(count, noun)} ${count === 1 ? singularVerb : pluralVerb}.`
 }
 
 export const userCommands: readonly CommandEntry[] = [
   subcommand('list', 'List all users', list, ['ls']),
-  subcommand('disable', 'Stop the keys and sessions of a user; files and links stay', disable),
+  subcommand('disable', 'Disable the keys and sessions of a user; files and links are kept', disable),
   subcommand('enable', 'Let a disabled user sign in again', enable),
-  subcommand('quota', 'Show or change what a user may store', quota),
+  subcommand('quota', 'Show or change the quota of a user', quota),
   subcommand('rename', 'Rename a user; links and keys with the former name still work', rename),
   subcommand('delete', 'Permanently delete a user with all files', remove),
 ]

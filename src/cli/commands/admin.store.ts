@@ -1,3 +1,4 @@
+// Opens a database directly, for `gridline admin`.
 import { existsSync } from 'node:fs'
 import { Problem } from '../../contract/errors.ts'
 import { limitsFrom } from '../../contract/limits.ts'
@@ -7,16 +8,17 @@ import { dryRun, type Option } from '../core/define.ts'
 import { confirm } from '../core/prompt.ts'
 import { withoutPassword } from '../core/variables.ts'
 
+/** Option: the database. */
 export const database = {
   flags: '--database <url>',
   variable: 'GRIDLINE_DATABASE',
   description: 'sqlite:FILE or postgres://… (default: the database on this machine)',
 } as const satisfies Option
 
-/** Options of commands that ask before they change something. */
+/** Options of commands that ask for confirmation. */
 export const asking = [{ flags: '-y, --yes', description: 'skip the confirmation prompt' }, dryRun] as const
 
-/** Asks before a change. With --dry-run, says what would be asked: nothing is changed. */
+/** Asks for confirmation. With --dry-run, only prints the question and returns false. Throws if declined. */
 export async function isAgreed(
   context: Context,
   question: string,
@@ -27,6 +29,7 @@ export async function isAgreed(
   return dry !== true
 }
 
+/** Returns the URL of a database for output, without user and password. */
 export function place(context: Context, url: unknown): string {
   return withoutPassword(
     ((url as string | undefined) ?? databaseUrl(context.environment)).replace(/\/\/[^@/]*@/, '//…@'),
@@ -38,7 +41,7 @@ type Work<T> = (
   store: import('../../service/index.ts').Store,
 ) => Promise<T>
 
-/** Opens a database that exists directly. Anyone who can open the file can administer it. */
+/** Opens an existing database for `work`. No credentials: anyone who can open the file can administer it. */
 export async function onStore<T>(
   context: Context,
   url: string | undefined,
@@ -65,7 +68,7 @@ async function onAnyStore<T>(
   try {
     return await work(service, store)
   } catch (error) {
-    // Commands that hints name are about the same database.
+    // Commands in hints need the same --database.
     if (error instanceof Problem && url !== undefined && error.hint?.includes('gridline admin '))
       throw new Problem(error.code, error.message, {
         hint: `${error.hint} --database ${withoutPassword(url)}`,
@@ -77,8 +80,8 @@ async function onAnyStore<T>(
 }
 
 /**
- * Changes a database; with a text for --dry-run, the work is done, checked and rolled back, and the text says what it
- * would do. Returns undefined then. `mayCreate`: a database that does not exist is created.
+ * Changes a database. With `wouldDo` (--dry-run), does and checks the work, rolls it back, prints `wouldDo`,
+ * and returns undefined. `mayCreate`: creates a missing database.
  */
 export async function changeStore<T>(
   context: Context,
@@ -89,32 +92,39 @@ export async function changeStore<T>(
 ): Promise<T | undefined> {
   if (!mayCreate) requireDatabase(context, url)
   if (!wouldDo) return onAnyStore(context, url, work)
-  const address = isMissing(context, url) ? 'sqlite::memory:' : url
-  await onAnyStore(context, address, (service, store) => work(service, service.withoutCommit(store)), true)
+  const effectiveUrl = isMissing(context, url) ? 'sqlite::memory:' : url
+  await onAnyStore(
+    context,
+    effectiveUrl,
+    (service, store) => work(service, service.withoutCommit(store)),
+    true,
+  )
   context.messages.line(`Dry run, nothing was changed. It would ${wouldDo}.`)
   return undefined
 }
 
+/** Returns whether the URL is a SQLite file that does not exist. */
 function isMissing(context: Context, url: string | undefined): boolean {
-  const address = url ?? databaseUrl(context.environment)
+  const effectiveUrl = url ?? databaseUrl(context.environment)
   return (
-    address.startsWith('sqlite:') &&
-    address !== 'sqlite::memory:' &&
+    effectiveUrl.startsWith('sqlite:') &&
+    effectiveUrl !== 'sqlite::memory:' &&
     !existsSync(sqliteFile(context, url, ''))
   )
 }
 
-/** Throws if a SQLite database does not exist: opening it would create it. */
+/** Throws `no_such_file` if a SQLite database does not exist: opening would create it. */
 export function requireDatabase(context: Context, url: unknown): void {
-  const address = (url as string | undefined) ?? databaseUrl(context.environment)
-  if (!address.startsWith('sqlite:')) return
+  const effectiveUrl = (url as string | undefined) ?? databaseUrl(context.environment)
+  if (!effectiveUrl.startsWith('sqlite:')) return
   const file = sqliteFile(context, url, '')
   if (!existsSync(file)) throw new Problem('no_such_file', `no such database: ${file}`)
 }
 
-/** The file of a SQLite database. Throws `usage` for other databases. */
-export function sqliteFile(context: Context, url: unknown, instead: string): string {
-  const address = (url as string | undefined) ?? databaseUrl(context.environment)
-  if (address.startsWith('sqlite:')) return address.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')
-  throw new Problem('usage', 'this command works only with SQLite databases', { hint: instead })
+/** Returns the file of a SQLite database. Throws `usage` for other databases, with `hint`. */
+export function sqliteFile(context: Context, url: unknown, hint: string): string {
+  const effectiveUrl = (url as string | undefined) ?? databaseUrl(context.environment)
+  if (effectiveUrl.startsWith('sqlite:'))
+    return effectiveUrl.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')
+  throw new Problem('usage', 'this command works only with SQLite databases', { hint: hint })
 }

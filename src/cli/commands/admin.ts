@@ -1,3 +1,4 @@
+// `gridline admin`: users, keys, backups and maintenance of the database.
 import { statSync } from 'node:fs'
 import { Problem } from '../../contract/errors.ts'
 import type { NewKey } from '../../service/index.ts'
@@ -44,20 +45,20 @@ const createUser = defineCommand({
     'gridline admin create-user ci --json',
   ],
   async run(context, [name], { email, admin, dryRun: dry, database: url }) {
-    const made = await changeStore(
+    const created = await changeStore(
       context,
       url,
       dry && `create the ${admin ? 'administrator' : 'user'} ${name} with a key`,
       ({ createUser: create }, store) => create(store, name, { email, admin }),
       true,
     )
-    if (!made) return undefined
+    if (!created) return undefined
     context.messages.note(`Stored in ${place(context, url)}. Save the key now; it is not shown again.`)
     if (admin)
       context.messages.note(
-        `The key has the scopes read and write. For administration, create another: gridline admin create-key ${name} --scopes read,write,admin`,
+        `The key has the scopes read and write. For administration, create another key: gridline admin create-key ${name} --scopes read,write,admin`,
       )
-    return { one: shown(made), view }
+    return { one: shown(created), view }
   },
 })
 
@@ -73,7 +74,7 @@ const createKey = defineCommand({
       flags: '--expires <time>',
       description: 'lifetime of the key, such as 30d, 12h or 90m (default: never expires)',
     },
-    { flags: '--label <text>', description: 'label to remember what the key is for' },
+    { flags: '--label <text>', description: 'label of the key' },
     dryRun,
     database,
   ],
@@ -82,26 +83,26 @@ const createKey = defineCommand({
     'gridline admin create-key ci --scopes read,write --expires 30d --json',
   ],
   async run(context, [name], { scopes, expires, label, dryRun: dry, database: url }) {
-    const made = await changeStore(
+    const created = await changeStore(
       context,
       url,
       dry && `create a key for ${name}`,
       async ({ createKey: create, ensureUser }, store) => {
-        // The local user is a user of the local database without having been created.
+        // The local user exists without having been created.
         if (url === undefined && name === loginName()) await ensureUser(store, name)
         return create(store, name, { scopes, expires, name: label })
       },
       true,
     )
-    if (!made) return undefined
+    if (!created) return undefined
     context.messages.note(`Stored in ${place(context, url)}. Save the key now; it is not shown again.`)
-    return { one: shown(made), view }
+    return { one: shown(created), view }
   },
 })
 
-/** A new key for output, without its hash. */
-function shown({ hash: _, ...made }: NewKey & { hash?: string }): NewKey {
-  return made
+/** Removes the hash of a new key. */
+function shown({ hash: _, ...key }: NewKey & { hash?: string }): NewKey {
+  return key
 }
 
 const verifiedView: TableView = {
@@ -123,12 +124,12 @@ const verifiedView: TableView = {
 
 const verify = defineCommand({
   prints: object([], {
-    files: 'their number',
-    grids: 'their number',
-    slices: 'their number',
-    blobs: 'their number',
-    bytes: 'their size',
-    damage: 'an array of what is damaged',
+    files: 'number of files',
+    grids: 'number of grids',
+    slices: 'number of column slices',
+    blobs: 'number of blobs',
+    bytes: 'size of the blobs in bytes',
+    damage: 'damages, as an array',
   }),
   options: [database],
   examples: [
@@ -136,17 +137,17 @@ const verify = defineCommand({
     'gridline admin verify --database postgres://gridline@db/gridline --json',
   ],
   async run(context, _, { database: url }) {
-    const found = await onStore(context, url, ({ verify: read }, store) => read(store))
-    const failures = found.damage.map(({ fid, what }) => ({
+    const report = await onStore(context, url, ({ verify: read }, store) => read(store))
+    const failures = report.damage.map(({ fid, what: damage }) => ({
       of: fid ?? 'database',
-      problem: new Problem('damaged', what),
+      problem: new Problem('damaged', damage),
     }))
-    return { one: found, view: verifiedView, failures }
+    return { one: report, view: verifiedView, failures }
   },
 })
 
 const backup = defineCommand({
-  prints: object([], { file: 'the file that was written' }),
+  prints: object([], { file: 'the backup file' }),
   arguments: '<file>',
   completes: ['local'],
   options: [database],
@@ -155,23 +156,23 @@ const backup = defineCommand({
     'gridline admin backup nightly.db --database sqlite:/var/lib/gridline/gridline.db',
   ],
   async run(context, [file], { database: url }) {
-    const from = sqliteFile(context, url, `For PostgreSQL use: pg_dump --format=custom --file=${file} URL`)
+    const source = sqliteFile(context, url, `For PostgreSQL use: pg_dump --format=custom --file=${file} URL`)
     const service = await import('../../service/index.ts')
-    service.backup(from, file)
-    const elsewhere = await onStore(context, url, (_service, { places }) => places.address(), {
-      // Only a look: a database of an older version has all bytes in it.
+    service.backup(source, file)
+    const storeUrl = await onStore(context, url, (_service, { places }) => places.address(), {
+      // Read only: the database can be of an older version, with all blobs inside.
       dryRun: true,
     }).catch(() => 'sql')
-    if (elsewhere !== 'sql')
+    if (storeUrl !== 'sql')
       context.messages.warning(
-        `large values are not in the backup: they are in ${elsewhere}. Back it up too, after the database (see docs/operating.md)`,
+        `the backup lacks large values, which are in ${storeUrl}. Back it up too, after the database (see docs/operating.md)`,
       )
     return { one: { file }, view: { columns: [{ field: 'file', title: 'FILE' }] } }
   },
 })
 
 const restore = defineCommand({
-  prints: object([], { file: 'the file that was written' }),
+  prints: object([], { file: 'the restored database file' }),
   arguments: '<file>',
   completes: ['local'],
   options: [...asking, database],
@@ -180,58 +181,58 @@ const restore = defineCommand({
     'gridline admin restore gridline-2026-01-31.db --yes',
   ],
   async run(context, [file], { yes, dryRun: dry, database: url }) {
-    const to = sqliteFile(context, url, `For PostgreSQL use: pg_restore --clean --dbname=URL ${file}`)
+    const target = sqliteFile(context, url, `For PostgreSQL use: pg_restore --clean --dbname=URL ${file}`)
     const service = await import('../../service/index.ts')
-    service.checkRestore(file, to)
-    if (!(await isAgreed(context, `Replace ${to} with ${file}?`, { yes, dryRun: dry }))) return undefined
-    const before = service.restore(file, to)
-    if (before !== undefined) context.messages.note(`The previous database was kept as ${before}.`)
-    return { one: { file: to }, view: { columns: [{ field: 'file', title: 'FILE' }] } }
+    service.checkRestore(file, target)
+    if (!(await isAgreed(context, `Replace ${target} with ${file}?`, { yes, dryRun: dry }))) return undefined
+    const previousFile = service.restore(file, target)
+    if (previousFile !== undefined) context.messages.note(`The previous database is now ${previousFile}.`)
+    return { one: { file: target }, view: { columns: [{ field: 'file', title: 'FILE' }] } }
   },
 })
 
 const compact = defineCommand({
   prints: object([], {
-    database: 'its address',
-    bytes_before: 'size of the file, or null',
-    bytes_after: 'its size now, or null',
+    database: 'the URL of the database',
+    bytes_before: 'file size in bytes before, or null',
+    bytes_after: 'file size in bytes after, or null',
   }),
   options: [dryRun, database],
   examples: ['gridline admin compact', 'gridline admin compact --database postgres://gridline@db/gridline'],
   async run(context, _, { dryRun: dry, database: url }) {
     requireDatabase(context, url)
-    const address = (url as string | undefined) ?? databaseUrl(context.environment)
+    const databaseAddress = (url as string | undefined) ?? databaseUrl(context.environment)
     if (dry) {
       context.messages.line(
         `Dry run, nothing was changed. It would remove deleted data from ${place(context, url)} and shrink it.`,
       )
       return undefined
     }
-    const file = address.startsWith('sqlite:') ? sqliteFile(context, url, '') : undefined
-    const size = (): number | null => (file === undefined ? null : statSync(file).size)
+    const file = databaseAddress.startsWith('sqlite:') ? sqliteFile(context, url, '') : undefined
+    const fileSize = (): number | null => (file === undefined ? null : statSync(file).size)
     const service = await import('../../service/index.ts')
-    const bytes_before = size()
-    // Recently deleted data may be in use by other processes: keep it for a day unless there are none.
-    const alone = file !== undefined && !service.isInUse(file)
-    const reserved = alone && service.releaseSpace(file)
+    const bytes_before = fileSize()
+    // Other processes can use recently deleted data: keep it for a day unless there are none.
+    const isExclusive = file !== undefined && !service.isInUse(file)
+    const wasReserved = isExclusive && service.releaseSpace(file)
     await onStore(context, url, async (_service, store) => {
-      await store.sweep(alone ? 0 : undefined)
+      await store.sweep(isExclusive ? 0 : undefined)
       try {
         await store.engine.compact()
       } catch (error) {
         if (!(error instanceof Problem) || error.code !== 'disk_full') throw error
         context.messages.warning(
-          'the database file keeps its size: to shrink it, the disk needs as much free space as the data takes. Deleted data was removed, and new data uses its space',
+          'the disk lacks the free space to shrink the database file. Deleted data was removed; new data will use its space',
         )
       }
     })
-    if (reserved) service.reserveSpace(file)
-    if (!alone)
+    if (wasReserved) service.reserveSpace(file)
+    if (!isExclusive)
       context.messages.note(
-        'Other processes may be using the database, so data deleted in the last day was kept.',
+        'Data deleted in the last day was kept, because other processes may be using the database.',
       )
     return {
-      one: { database: place(context, url), bytes_before, bytes_after: size() },
+      one: { database: place(context, url), bytes_before, bytes_after: fileSize() },
       view: {
         columns: [
           { field: 'database', title: 'DATABASE' },
@@ -244,12 +245,12 @@ const compact = defineCommand({
 })
 
 const trustFields = {
-  id: 'its id',
+  id: 'id of the entry',
   issuer: 'URL of the issuer',
-  subject: 'the subjects that are trusted',
-  username: 'whom they act as',
+  subject: 'trusted subjects, with * as wildcard',
+  username: 'the user that tokens act as',
   scopes: 'an array of scopes',
-  created_at: 'time',
+  created_at: 'a time',
 }
 
 const trustView: TableView = {
@@ -267,10 +268,10 @@ const trustAdd = defineCommand({
   prints: object([], trustFields),
   arguments: '<issuer> <subject>',
   options: [
-    { flags: '--user <name>', description: 'the user that such tokens act as' },
+    { flags: '--user <name>', description: 'user that the tokens act as' },
     {
       flags: '--scopes <scopes>',
-      description: 'comma-separated scopes of their keys: read, write, admin (default: read,write)',
+      description: 'comma-separated scopes of issued keys: read, write, admin (default: read,write)',
     },
     dryRun,
     database,
@@ -280,14 +281,14 @@ const trustAdd = defineCommand({
     "gridline admin trust add https://gitlab.com 'project_path:group/data:ref_type:branch:ref:*' --user ci --scopes write",
   ],
   async run(context, [issuer, subject], { user, scopes, dryRun: dry, database: url }) {
-    if (user === undefined) throw new Problem('usage', 'no user given', { hint: 'Use --user NAME.' })
-    const made = await changeStore(
+    if (user === undefined) throw new Problem('usage', '--user is missing', { hint: 'Use --user NAME.' })
+    const entry = await changeStore(
       context,
       url,
       dry && `trust tokens of ${subject} from ${issuer} as ${user}`,
       ({ addTrust }, store) => addTrust(store, { issuer, subject, username: user, scopes }),
     )
-    return made && { one: made, view: trustView }
+    return entry && { one: entry, view: trustView }
   },
 })
 
@@ -297,8 +298,8 @@ const trustList = defineCommand({
   options: [database],
   examples: ['gridline admin trust list', 'gridline admin trust list --json issuer,subject,username'],
   async run(context, _, { database: url }) {
-    const many = await onStore(context, url, ({ listTrust }, store) => listTrust(store))
-    return { many, view: trustView, empty: 'No issuers are trusted.' }
+    const entries = await onStore(context, url, ({ listTrust }, store) => listTrust(store))
+    return { many: entries, view: trustView, empty: 'No trusted issuers.' }
   },
 })
 
@@ -308,13 +309,13 @@ const trustRemove = defineCommand({
   options: [dryRun, database],
   examples: ['gridline admin trust remove 3f1c0a9be2d4', 'gridline admin trust rm 3f1c0a9be2d4'],
   async run(context, [id], { dryRun: dry, database: url }) {
-    const one = await changeStore(
+    const entry = await changeStore(
       context,
       url,
-      dry && `stop trusting ${id}, and revoke the keys that were given for it`,
+      dry && `stop trusting ${id}, and revoke the keys issued for it`,
       ({ removeTrust }, store) => removeTrust(store, id),
     )
-    return one && { one, view: trustView }
+    return entry && { one: entry, view: trustView }
   },
 })
 
@@ -339,10 +340,10 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'blobs',
-    summary: 'Show and choose where bytes are stored',
+    summary: 'Show, relocate and move blob storage',
     load: async () => ({ commands: blobCommands }),
   },
-  subcommand('audit', 'List who changed who may read what, and what was deleted', audit),
+  subcommand('audit', 'List access changes and deletions', audit),
   subcommand('verify', 'Check all stored data and report damage', verify),
   subcommand('backup', 'Back up the database to a file', backup),
   subcommand('restore', 'Restore the database from a backup', restore),
@@ -352,7 +353,7 @@ export const commands: readonly CommandEntry[] = [
   subcommand('compact', 'Release the disk space of deleted files', compact),
   {
     name: 'trust',
-    summary: 'Choose which CI jobs can log in without a key',
+    summary: 'List, add and remove CI jobs that can log in without a key',
     load: async () => ({ commands: trust }),
   },
 ]

@@ -1,3 +1,4 @@
+// `gridline api`: sends a request to the API.
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { HttpResponse } from '../../contract/http.ts'
@@ -43,10 +44,10 @@ export const command = defineCommand({
     'gridline api POST /v2/grids/upload --input data.csv -H X-File-Name:data.csv -H Content-Type:text/csv',
   ],
   writes: true,
-  async run(context, [given, path], options) {
-    const method = given.toUpperCase()
+  async run(context, [methodName, path], options) {
+    const method = methodName.toUpperCase()
     if (!methods.includes(method))
-      throw new Problem('usage', `unknown method: ${given}`, {
+      throw new Problem('usage', `unknown method: ${methodName}`, {
         hint: `Available methods: ${methods.join(', ')}.`,
       })
     const { field, rawField, header, input, include } = options
@@ -62,7 +63,7 @@ export const command = defineCommand({
     ]
     if (fields.length > 0 && input !== undefined)
       throw new Problem('usage', '--field and --input cannot be used together')
-    let address = path.startsWith('/') ? path : `/${path}`
+    let requestPath = path.startsWith('/') ? path : `/${path}`
     let json: unknown
     if (fields.length > 0) {
       if (method === 'GET' || method === 'HEAD') {
@@ -72,13 +73,13 @@ export const command = defineCommand({
             typeof value === 'string' ? value : JSON.stringify(value),
           ]),
         )
-        address += `${address.includes('?') ? '&' : '?'}${query}`
+        requestPath += `${requestPath.includes('?') ? '&' : '?'}${query}`
       } else json = Object.fromEntries(fields)
     }
     const client = await context.client()
     if (options.paginate) {
       if (method !== 'GET') throw new Problem('usage', '--paginate can only be used with GET')
-      return { many: await allPages(client, address, headers), view: { columns: [] } }
+      return { many: await allPages(client, requestPath, headers), view: { columns: [] } }
     }
     const body =
       input === undefined
@@ -90,11 +91,17 @@ export const command = defineCommand({
             () => {},
           )
     const isDry = options.dryRun && method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
-    const response = await client.send(method, address, headers, { json, body, isDry })
+    const response = await client.send(method, requestPath, headers, { json, body, isDry })
     if (isDry) {
-      const would = `${method} ${address}`
-      const planned = { dry_run: true, would, file: input ?? null, target: null, change: json ?? null }
-      return { one: planned, view: plannedView }
+      const description = `${method} ${requestPath}`
+      const dryRunRow = {
+        dry_run: true,
+        would: description,
+        file: input ?? null,
+        target: null,
+        change: json ?? null,
+      }
+      return { one: dryRunRow, view: plannedView }
     }
     if (context.flags.jq !== undefined || typeof context.flags.json === 'string') {
       const value = (await response.json()) as object
@@ -106,16 +113,16 @@ export const command = defineCommand({
   },
 })
 
-/** The results of all pages of a list: of the response itself, or of its `children`. */
+/** Reads all pages of a list: from `results` of the response, or of its `children`. */
 async function allPages(client: Client, path: string, headers: Record<string, string>): Promise<object[]> {
   interface List {
     results?: object[]
     next?: string | null
   }
   const all: object[] = []
-  const asked = new Set<string>()
-  for (let address: string | undefined = path; address !== undefined; ) {
-    const response = await client.send('GET', address, headers)
+  const visited = new Set<string>()
+  for (let pagePath: string | undefined = path; pagePath !== undefined; ) {
+    const response = await client.send('GET', pagePath, headers)
     const body = (await response.json()) as List & { children?: List }
     const { results, next }: List = body.results ? body : (body.children ?? {})
     if (!Array.isArray(results))
@@ -125,20 +132,22 @@ async function allPages(client: Client, path: string, headers: Record<string, st
     all.push(...results)
     if (!next) return all
     const { pathname, search } = new URL(next)
-    asked.add(address)
-    address = pathname.slice(pathname.indexOf('/v2/')) + search
-    if (asked.has(address))
-      throw new Problem('failed', `--paginate: the server names the page ${address} again`)
+    visited.add(pagePath)
+    pagePath = pathname.slice(pathname.indexOf('/v2/')) + search
+    if (visited.has(pagePath))
+      throw new Problem('failed', `--paginate: the server returned the page ${pagePath} twice`)
   }
   return all
 }
 
-function pair(text: string, read: (value: string) => unknown): [string, unknown] {
+/** Parses KEY=VALUE. Throws `usage`. */
+function pair(text: string, parse: (value: string) => unknown): [string, unknown] {
   const at = text.indexOf('=')
   if (at < 1) throw new Problem('usage', `--field ${text}: must be KEY=VALUE`)
-  return [text.slice(0, at), read(text.slice(at + 1))]
+  return [text.slice(0, at), parse(text.slice(at + 1))]
 }
 
+/** Parses JSON values; other texts are strings. */
 function typed(value: string): unknown {
   if (!/^(true|false|null|-?\d|[[{"])/.test(value)) return value
   try {
@@ -148,6 +157,7 @@ function typed(value: string): unknown {
   }
 }
 
+/** Yields the body with a final line break, optionally after status and headers. */
 async function* answer(response: HttpResponse, include: boolean): AsyncGenerator<Uint8Array> {
   if (include) {
     const lines = [

@@ -1,3 +1,4 @@
+// `gridline apply`: applies a plan of `upload --plan`.
 import { Problem } from '../../contract/errors.ts'
 import { annotated } from '../core/ci.ts'
 import { defineCommand } from '../core/define.ts'
@@ -28,19 +29,19 @@ export const command = defineCommand({
     const client = await context.client()
     client.several = true
     const sender = new Sender(context, { ...options, yes: true }, true)
-    const planned = [
-      ...uploads.map((one) => ({ of: one.file, path: one.path, upload: one })),
-      ...trash.map((one) => ({
-        of: one.path,
-        path: one.path,
+    const steps = [
+      ...uploads.map((planned) => ({ of: planned.file, path: planned.path, upload: planned })),
+      ...trash.map((removal) => ({
+        of: removal.path,
+        path: removal.path,
         upload: undefined,
-        fid: one.fid,
-        etag: one.etag,
+        fid: removal.fid,
+        etag: removal.etag,
       })),
     ]
     if (dryRun)
       return {
-        many: planned.map(({ path, upload }) => ({
+        many: steps.map(({ path, upload }) => ({
           file: upload?.file,
           path,
           action: upload?.would ?? 'trash',
@@ -50,21 +51,21 @@ export const command = defineCommand({
           columns: uploadedView.columns.filter(({ field }) => field === 'path' || field === 'action'),
         },
       }
-    const work = planned.filter(({ upload }) => upload?.would !== 'nothing')
-    const sent = await runEach(
+    const work = steps.filter(({ upload }) => upload?.would !== 'nothing')
+    const uploaded = await runEach(
       work.filter(({ upload }) => upload !== undefined),
       async ({ of, path, upload }) => {
-        const made = await annotated(context, of, () => sender.send(upload!, upload!.target?.etag))
-        return [{ ...uploadOf(context, of, made), file: of, path }]
+        const result = await annotated(context, of, () => sender.send(upload!, upload!.target?.etag))
+        return [{ ...uploadOf(context, of, result), file: of, path }]
       },
     )
-    if (sent.failures.length > 0 && trash.length > 0)
-      context.messages.note('nothing was moved to the trash, since an upload failed')
+    if (uploaded.failures.length > 0 && trash.length > 0)
+      context.messages.note('an upload failed, so nothing was moved to the trash')
     const trashed =
-      sent.failures.length > 0
+      uploaded.failures.length > 0
         ? { many: [], failures: [] }
         : await runEach(
-            trash.map((one) => ({ ...one, of: one.path })),
+            trash.map((trashedFile) => ({ ...trashedFile, of: trashedFile.path })),
             async ({ fid, path, etag }) => {
               const moved = await client.call('files.trash', { fid, plainHeaders: { 'if-match': etag } })
               if (!moved) throw new Problem('failed', `${path} was not moved to the trash`)
@@ -72,9 +73,9 @@ export const command = defineCommand({
             },
           )
     return {
-      many: [...sent.many, ...trashed.many],
+      many: [...uploaded.many, ...trashed.many],
       view: uploadedView,
-      failures: [...sent.failures, ...trashed.failures],
+      failures: [...uploaded.failures, ...trashed.failures],
       empty: 'the plan changes nothing',
     }
   },

@@ -1,6 +1,6 @@
 import type { CommandEntry } from '../core/define.ts'
 
-/** `auth login`, as other tools have it. */
+/** Subcommands of `auth`, as in other tools. */
 export const commands: readonly CommandEntry[] = [
   { name: 'login', summary: 'Log in to a server', load: () => import('./login.ts') },
   { name: 'logout', summary: 'Log out of a server', load: () => import('./logout.ts') },

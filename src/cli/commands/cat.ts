@@ -1,3 +1,4 @@
+// `gridline cat`: prints the rows of grids and local files.
 import type { Client } from '../../client/index.ts'
 import { counted } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -16,9 +17,9 @@ import { withNewline } from '../output/bytes.ts'
 import { hasColor } from '../output/color.ts'
 import { fittedTable } from '../output/fitted.ts'
 
-/** Rows that a terminal shows without --limit. */
+/** Default number of rows on a terminal. */
 const TERMINAL_ROWS = 1000
-/** How often --follow looks for new rows, in ms. */
+/** Polling interval of --follow, in ms. */
 const FOLLOW_MS = 1000
 
 const options = [
@@ -40,10 +41,10 @@ const options = [
     description: 'print only this many rows from the start',
   },
   { flags: '--tail <rows>', integer: {}, description: 'print only this many rows from the end' },
-  { flags: '--sample <rows>', integer: {}, description: 'print this many rows at random, in their order' },
+  { flags: '--sample <rows>', integer: {}, description: 'print a random sample of this size, in grid order' },
   whereOption,
   sortOption,
-  { flags: '--no-header', description: 'print csv and tsv without the names of the columns' },
+  { flags: '--no-header', description: 'omit column names from csv and tsv' },
   { flags: '-f, --follow', description: 'print rows as they are appended, until Ctrl-C' },
   { flags: '--no-pager', description: 'do not page the table on a terminal' },
   ...localOptions,
@@ -55,7 +56,7 @@ export const command = defineCommand({
   prints: other(
     'the content of the grid by column: `{"cols": {name: {"uid", "order", "data"}}}`',
     ['cols'],
-    'Columns are chosen with --columns; --format ndjson prints an object for each row.',
+    'Use --columns to choose columns; --format ndjson prints one object per row.',
   ),
   arguments: '<grid...>',
   usage: '<grid|file...>',
@@ -70,8 +71,8 @@ export const command = defineCommand({
     "gridline cat 'Reports/2024*' --format ndjson",
   ],
   async run(context, grids, options) {
-    const chosen = [options.limit, options.tail, options.sample].filter((rows) => rows !== undefined)
-    if (chosen.length > 1) throw new Problem('usage', 'use only one of: --limit, --tail, --sample')
+    const rowOptions = [options.limit, options.tail, options.sample].filter((rows) => rows !== undefined)
+    if (rowOptions.length > 1) throw new Problem('usage', 'use only one of: --limit, --tail, --sample')
     if (grids.length === 1 && !isPattern(grids[0])) {
       const { client, fid } = await readableGrid(context, grids[0], withoutHeaderOption(options))
       const names = await chosenColumns(client, fid, options.columns)
@@ -92,44 +93,46 @@ export const command = defineCommand({
   },
 })
 
-/** How a file is read. `--no-header` is about what is printed. */
+/** Removes --no-header, which concerns output, from the options for reading a file. */
 function withoutHeaderOption({ header: _header, ...reading }: Options): ReadingOptions {
   return reading
 }
 
-/** The rows of several grids. A header that is that of the grid before is not repeated. */
+/** Yields the rows of several grids. Omits a header that equals the previous one. */
 async function* oneAfterAnother(
   client: Client,
   fids: readonly string[],
   options: Options,
   format: Format,
 ): AsyncGenerator<Uint8Array> {
-  let last: string | undefined
+  let lastHeader: string | undefined
   for (const fid of fids) {
     const bytes = bytesOf(client, fid, options, format)
     if (format === 'json' || format === 'ndjson' || fids.length === 1) yield* bytes
     else {
       const { cols } = await client.call('grids.get', { fid })
       const header = options.columns?.join(',') ?? JSON.stringify(cols.map(({ name }) => name))
-      yield* header === last && options.header !== false ? withoutHeader(bytes) : bytes
-      last = header
+      yield* header === lastHeader && options.header !== false ? withoutHeader(bytes) : bytes
+      lastHeader = header
     }
   }
 }
 
 type Format = (typeof contentFormats)[number]
 
-/** The format of bytes: with --jq, one object per row. */
+/** Returns the output format. With --jq: one object per row. */
 function formatOf(context: Context, { format }: Options): Format {
   const { json, jq } = context.flags
   if (format === 'table') return 'csv'
   return format ?? (json !== undefined ? 'json' : jq !== undefined ? 'ndjson' : 'csv')
 }
 
+/** Returns the query of the API. */
 function queryOf({ columns, limit, tail, sample, where, sort }: Options) {
   return { columns, head: limit, tail, sample, where, sort }
 }
 
+/** Prints one grid as table, bytes or JSON, or follows it. */
 async function printed(
   context: Context,
   client: Client,
@@ -143,13 +146,9 @@ async function printed(
   const format = formatOf(context, options)
   if (options.follow) {
     if (options.where !== undefined || options.sort !== undefined)
-      throw new Problem(
-        'usage',
-        '--follow prints rows as they are appended; it has no --where and no --sort',
-        {
-          hint: 'To filter new rows, use --jq.',
-        },
-      )
+      throw new Problem('usage', '--follow cannot be used with --where or --sort', {
+        hint: 'To filter new rows, use --jq.',
+      })
     if (jq !== undefined || format === 'json')
       throw new Problem('usage', '--follow supports only csv, tsv and ndjson')
     return { bytes: followed(context, client, fid, options, format) }
@@ -168,9 +167,10 @@ async function printed(
   return { bytes: bytesOf(client, fid, options, format) }
 }
 
-/** Whether the first line has the names of the columns. */
+/** Formats whose first line is a header. */
 const HAS_HEADER: Record<Format, boolean> = { csv: true, tsv: true, ndjson: false, json: false }
 
+/** Yields the content of a grid, without header for --no-header. */
 async function* bytesOf(
   client: Client,
   fid: string,
@@ -183,13 +183,13 @@ async function* bytesOf(
   else yield* format === 'json' ? withNewline(bytes) : bytes
 }
 
-/** The results of a jq expression on each row. */
+/** Yields the results of a jq expression for each row. */
 async function filtered(client: Client, fid: string, options: Options, jq: string): Promise<CommandResult> {
   const { jqOnLines } = await import('../output/selection.ts')
   return { bytes: jqOnLines(bytesOf(client, fid, options, 'ndjson'), jq) }
 }
 
-/** A table for people: as wide as the terminal, with what is left out. */
+/** Prints a table. On a terminal, as wide as the terminal, with a note about omitted rows and columns. */
 async function table(
   context: Context,
   client: Client,
@@ -207,27 +207,27 @@ async function table(
   const cells = cellsOf(await response.text(), names)
   const width = isTerminal ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY
   const { text, shown } = fittedTable(cells, width, hasColor(process.stdout, context.environment), isTerminal)
-  const left: string[] = []
+  const omitted: string[] = []
   if (isTerminal && cells.rows.length < meta.row_count)
-    left.push(
+    omitted.push(
       options.where === undefined
         ? `${cells.rows.length} of ${meta.row_count} rows`
         : isAll && cells.rows.length < TERMINAL_ROWS
           ? `${cells.rows.length} of ${meta.row_count} rows match`
-          : `${counted(cells.rows.length, 'row')} of those that match`,
+          : `${counted(cells.rows.length, 'row')} of the matching rows`,
     )
   if (shown < names.length)
-    left.push(
+    omitted.push(
       `${shown} of ${names.length} columns; not shown: ${names.slice(shown, shown + 10).join(', ')}${names.length - shown > 10 ? ' …' : ''}`,
     )
-  const all = left.length > 0 ? `${text}${left.join('; ')}\n` : text
-  if (!isTerminal || options.pager === false) return { text: all }
+  const output = omitted.length > 0 ? `${text}${omitted.join('; ')}\n` : text
+  if (!isTerminal || options.pager === false) return { text: output }
   const { paged } = await import('../output/pager.ts')
-  await paged(all, context.environment)
+  await paged(output, context.environment)
   return undefined
 }
 
-/** The rows, then those that are appended. Ends with the command. */
+/** Yields the rows, then appended ones, until the command ends. */
 async function* followed(
   context: Context,
   client: Client,
@@ -239,19 +239,19 @@ async function* followed(
   let next = row_count
   const { columns } = options
   const { tail, limit } = options
-  // By number of rows: some may have been appended since it was read.
+  // Offset instead of tail: rows can have been appended since the count was read.
   const offset = tail === undefined ? undefined : Math.max(0, row_count - tail)
   const head = tail ?? limit ?? row_count
   const first = await client.response('grids.content', { fid, query: { format, columns, head, offset } })
   yield* options.header === false && HAS_HEADER[format] ? withoutHeader(first.bytes()) : first.bytes()
-  // Tells a grid that was replaced from one that has grown.
+  // Last row, to distinguish a replaced grid from one that has grown.
   let last = await rowAt(client, fid, next - 1)
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, FOLLOW_MS))
     const { row_count: rows } = await client.call('grids.get', { fid })
     const isReplaced = rows < next || (rows > next && last !== (await rowAt(client, fid, next - 1)))
     if (isReplaced) {
-      context.messages.warning('the grid was replaced; its rows follow from the first')
+      context.messages.warning('the grid was replaced; printing all of its rows')
       next = 0
     }
     if (rows === next) continue
@@ -265,23 +265,23 @@ async function* followed(
   }
 }
 
-/** A row by its number, as text; undefined before the first one. */
+/** Returns a row as JSON text; undefined for a negative offset. */
 async function rowAt(client: Client, fid: string, offset: number): Promise<string | undefined> {
   if (offset < 0) return undefined
   const query = { format: 'ndjson' as const, offset, head: 1 }
   return (await client.response('grids.content', { fid, query })).text()
 }
 
-/** CSV without its first line. Names of columns can have line ends. */
+/** Yields CSV without its first record. Quoted column names can contain line breaks. */
 async function* withoutHeader(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let isQuoted = false
-  let isOver = false
+  let isHeaderPast = false
   for await (const chunk of bytes) {
     let from = 0
-    for (; !isOver && from < chunk.length; from++) {
+    for (; !isHeaderPast && from < chunk.length; from++) {
       if (chunk[from] === 0x22) isQuoted = !isQuoted
-      else if (chunk[from] === 0x0a && !isQuoted) isOver = true
+      else if (chunk[from] === 0x0a && !isQuoted) isHeaderPast = true
     }
-    if (isOver && from < chunk.length) yield chunk.subarray(from)
+    if (isHeaderPast && from < chunk.length) yield chunk.subarray(from)
   }
 }

@@ -1,3 +1,4 @@
+// `gridline check`: checks files and grids against rules, or sets the rules of a grid.
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
@@ -19,7 +20,7 @@ import { hasColor } from '../output/color.ts'
 import type { TableView } from '../output/view.ts'
 import { expand } from '../upload/expand.ts'
 
-/** Exit code of data that fails checks. */
+/** Exit code if checks fail. */
 const FAILED = 7
 
 const options = [
@@ -30,19 +31,19 @@ const options = [
   },
   {
     flags: '--set <file>',
-    description: 'make a checks file the rules of a grid, for every write from then on ("" removes them)',
+    description: 'store a checks file as the rules of a grid, for all later writes ("" removes them)',
     completes: 'local',
   },
   {
     flags: '--init',
-    description: `write ${CHECKS_FILE}, or the file of --checks, with rules that the data passes`,
+    description: `write ${CHECKS_FILE} (or the --checks file) with rules that fit the data`,
   },
   {
     flags: '--format <format>',
     description: 'table (default), md, or junit (XML for CI systems)',
     choices: checkFormats,
   },
-  { flags: '--output <file>', description: 'write the report to a file, in this format' },
+  { flags: '--output <file>', description: 'write the report to a file, in the format of --format' },
   ...localOptions,
 ] as const satisfies readonly Option[]
 
@@ -59,29 +60,29 @@ export const command = defineCommand({
     'gridline check sales.csv --init                 # write rules from the data',
     'gridline check sales.csv',
     'gridline check data/*.csv --checks sales.checks.yml --format junit --output report.xml',
-    'gridline check sales --set gridline.checks.yml  # for every write from now on',
+    'gridline check sales --set gridline.checks.yml  # for all later writes',
     'gridline check sales',
     'gridline check data.csv --checks schema.json    # a Frictionless Table Schema',
   ],
-  async run(context, given, options) {
+  async run(context, targets, options) {
     const { set, init } = options
     if (set !== undefined && init) throw new Problem('usage', '--set and --init cannot be used together')
     if (init || set !== undefined) {
-      if (given.length > 1)
+      if (targets.length > 1)
         throw new Problem('usage', `${init ? '--init' : '--set'} can only be used with one file`)
-      return init ? writeChecks(context, given[0], options) : setChecks(context, given[0], set!, options)
+      return init ? writeChecks(context, targets[0], options) : setChecks(context, targets[0], set!, options)
     }
     const checks = options.checks === undefined ? undefined : await readChecksFile(options.checks)
     const reports: NamedReport[] = []
-    const files = given.flatMap(dataFilesOf)
-    if (given.filter((file) => file === '-').length > 1)
+    const files = targets.flatMap(dataFilesOf)
+    if (targets.filter((word) => word === '-').length > 1)
       throw new Problem('usage', 'standard input can be checked only once')
     for (const file of files) {
       const name = nameOfInput(file)
       try {
         reports.push({ file: name, ...(await reportOn(context, file, checks, options)) })
       } catch (error) {
-        // A file that cannot be checked has failed.
+        // Report an unreadable file as failed.
         if (!(error instanceof Problem) || (files.length === 1 && options.format !== 'junit')) throw error
         reports.push({ file: name, ...notChecked(error) })
       }
@@ -91,43 +92,45 @@ export const command = defineCommand({
   },
 })
 
-/** The data files of a directory of this machine; any other word stands for itself. */
-function dataFilesOf(given: string): string[] {
-  const files = isDirectoryHere(given) ? expand([given], {}).files.map(({ file }) => file) : []
-  return files.length > 0 ? files : [given]
+/** Returns the data files of a local directory, or the word itself if it is something else. */
+function dataFilesOf(word: string): string[] {
+  const files = isDirectoryHere(word) ? expand([word], {}).files.map(({ file }) => file) : []
+  return files.length > 0 ? files : [word]
 }
 
+/** Checks a file or grid, and returns the report. */
 async function reportOn(
   context: Context,
   file: string,
-  given: ChecksDocument | undefined,
+  checksOption: ChecksDocument | undefined,
   options: Options,
 ): Promise<CheckReport> {
   if (await isDataFileHere(file)) {
-    const document = given ?? (await readChecksFile(CHECKS_FILE))
-    return reportOfFile(context, file, document, options)
+    const rules = checksOption ?? (await readChecksFile(CHECKS_FILE))
+    return reportOfFile(context, file, rules, options)
   }
   refuseReadingOptions(options)
   const client = await context.clientFor(file)
   const { fid, version } = await resolveVersion(client, file, 'grid')
-  const checks = given ?? (await rulesOf(context, file, fid))
+  const checks = checksOption ?? (await rulesOf(context, file, fid))
   return client.call('checks.run', { fid, version, json: { checks } })
 }
 
-/** The rules of a grid; of one without, the checks file of the directory. */
+/** Returns the checks file of the directory if the grid has no rules; otherwise undefined. */
 async function rulesOf(context: Context, file: string, fid: string): Promise<ChecksDocument | undefined> {
   const client = await context.clientFor(file)
   const { checks } = await client.call('checks.get', { fid })
   if (checks !== null || !existsSync(CHECKS_FILE)) return undefined
-  context.messages.note(`${file} has no rules of its own: ${CHECKS_FILE} is used`)
+  context.messages.note(`${file} has no rules; using ${CHECKS_FILE}`)
   return readChecksFile(CHECKS_FILE)
 }
 
+/** Report of a file that cannot be read. */
 function notChecked({ message }: Problem): CheckReport {
   const result = {
     column: null,
     rule: 'readable',
-    expected: 'a table that can be read',
+    expected: 'a readable table',
     severity: 'error' as const,
     passed: false,
     count: null,
@@ -137,12 +140,13 @@ function notChecked({ message }: Problem): CheckReport {
   return { passed: false, row_count: 0, errors: 1, warnings: 0, results: [result] }
 }
 
-/** Marks lines in the way of the CI system, and adds the report to its summary. */
+/** Annotates failed rows, and adds the report to the summary of the CI job. */
 function tellCi(context: Context, reports: readonly NamedReport[]): void {
   for (const { file, ...report } of reports) annotateReport(context, file, report)
   summarize(context, checksText(reports, 'md', false))
 }
 
+/** Prints the reports, or writes them to a file. */
 async function shown(
   context: Context,
   reports: readonly NamedReport[],
@@ -162,9 +166,10 @@ async function shown(
   return { text: checksText(reports, format as CheckFormat, hasColor(process.stdout, environment)), exit }
 }
 
-/** Everything is printed as JSON. */
+/** View of results that are only printed as JSON. */
 const NO_VIEW: TableView = { columns: [] }
 
+/** Writes a file. Throws `already_exists` with flag `wx`, `failed` otherwise. */
 async function save(file: string, text: string, flag?: 'wx'): Promise<void> {
   await writeFile(file, text, { flag }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST')
@@ -175,17 +180,19 @@ async function save(file: string, text: string, flag?: 'wx'): Promise<void> {
   })
 }
 
-async function writeChecks(context: Context, given: string, options: Options): Promise<CommandResult> {
-  const { client, fid } = await readableGrid(context, given, options)
+/** Writes a checks file with rules that fit the data. */
+async function writeChecks(context: Context, input: string, options: Options): Promise<CommandResult> {
+  const { client, fid } = await readableGrid(context, input, options)
   const file = options.checks ?? CHECKS_FILE
-  const text = await initialChecks(client, fid, basename(given))
+  const text = await initialChecks(client, fid, basename(input))
   if (context.flags.dryRun) return { text }
   await save(file, text, 'wx')
-  const named = file === CHECKS_FILE ? '' : ` --checks ${file}`
-  context.messages.note(`wrote ${file}; edit it, then: gridline check ${given}${named}`)
+  const checksFlag = file === CHECKS_FILE ? '' : ` --checks ${file}`
+  context.messages.note(`wrote ${file}; edit it, then: gridline check ${input}${checksFlag}`)
   return { text }
 }
 
+/** Stores the rules of a grid; with --dry-run, only runs them. */
 async function setChecks(
   context: Context,
   grid: string,
@@ -201,7 +208,7 @@ async function setChecks(
   }
   await client.call('checks.set', { fid, json: { checks } })
   context.messages.note(
-    checks === null ? `${grid} is not checked any more` : `every write to ${grid} is checked from now on`,
+    checks === null ? `removed the rules of ${grid}` : `all later writes to ${grid} will be checked`,
   )
   return undefined
 }

@@ -1,3 +1,4 @@
+// `gridline collaborators`: lists users and teams with access to a file.
 import { resolve } from '../../client/index.ts'
 import { ifFound } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
@@ -20,8 +21,8 @@ const view: TableView = {
 
 export const command = defineCommand({
   prints: array('Collaborator', {
-    who: 'name of the user or team, or the address',
-    folder: 'the folder that is shared, or null if the file itself is',
+    who: 'name of the user or team, or the e-mail address',
+    folder: 'the shared folder, or null if the file itself is shared',
   }),
   arguments: '<file>',
   lists: {},
@@ -29,23 +30,24 @@ export const command = defineCommand({
   async run(context, [file]) {
     const client = await context.client()
     const fid = await resolve(client, file)
-    const many: object[] = []
-    // Sharing a folder shares what is in it.
-    for (let at: string | undefined = fid, through: string | null = null; at !== undefined; ) {
-      const here: string = at
-      const list = await ifFound(client.call('collaborators.list', { fid: here }))
-      for (const one of list ?? [])
-        many.push({
-          ...one,
-          type: one.type ?? 'user',
-          who: one.username ?? one.name ?? one.email ?? '(hidden e-mail address)',
+    const collaborators: object[] = []
+    // Sharing a folder shares its content.
+    for (let ancestor: string | undefined = fid, through: string | null = null; ancestor !== undefined; ) {
+      const folder: string = ancestor
+      const list = await ifFound(client.call('collaborators.list', { fid: folder }))
+      for (const collaborator of list ?? [])
+        collaborators.push({
+          ...collaborator,
+          type: collaborator.type ?? 'user',
+          who: collaborator.username ?? collaborator.name ?? collaborator.email ?? '(hidden e-mail address)',
           folder: through,
         })
-      const { parent } = await client.call('files.get', { fid: here })
-      at = parent !== undefined && parent >= 0 ? `${here.split(':')[0]}:${parent}` : undefined
-      if (at !== undefined) through = (await ifFound(client.call('files.get', { fid: at })))?.filename ?? null
-      if (at !== undefined && through === null) break
+      const { parent } = await client.call('files.get', { fid: folder })
+      ancestor = parent !== undefined && parent >= 0 ? `${folder.split(':')[0]}:${parent}` : undefined
+      if (ancestor !== undefined)
+        through = (await ifFound(client.call('files.get', { fid: ancestor })))?.filename ?? null
+      if (ancestor !== undefined && through === null) break
     }
-    return { many, view, empty: 'No collaborators.' }
+    return { many: collaborators, view, empty: 'No collaborators.' }
   },
 })

@@ -1,3 +1,4 @@
+// `gridline column`: reads and changes columns of grids.
 import { typeName } from '../../charts/spec/column-names.ts'
 import { type Client, resolve } from '../../client/index.ts'
 import { closest, counted, listed } from '../../contract/closest.ts'
@@ -20,7 +21,7 @@ const view: TableView = {
   ],
 }
 
-/** A column that was changed, with the version of the grid that has it. */
+/** View of changed columns, with the new version of the grid. */
 const writtenView: TableView = {
   ...view,
   columns: [...view.columns, versionColumn],
@@ -28,11 +29,12 @@ const writtenView: TableView = {
 
 const data = {
   flags: '--data <json>',
-  description: 'values as a JSON array; - reads it from standard input, @FILE from a file',
+  description: 'values as a JSON array (- for standard input, @FILE for a file)',
 } as const satisfies Option
 
 const yes = { flags: '-y, --yes', description: 'skip the confirmation prompt' } as const satisfies Option
 
+/** Loads the columns of a grid. */
 async function columnsOf(
   client: Client,
   grid: string,
@@ -42,22 +44,23 @@ async function columnsOf(
   return { fid, cols, rows: row_count }
 }
 
-/** Finds a column by name or uid. Throws `unknown_column`. */
-function columnIn(cols: readonly ColumnMeta[], wanted: string): ColumnMeta {
-  const found = cols.find(({ name }) => name === wanted) ?? cols.find(({ uid }) => uid === wanted)
-  if (found) return found
-  const meant = closest(
-    wanted,
+/** Returns the column with a name, or else uid. Throws `unknown_column`. */
+function columnIn(cols: readonly ColumnMeta[], nameOrUid: string): ColumnMeta {
+  const column = cols.find(({ name }) => name === nameOrUid) ?? cols.find(({ uid }) => uid === nameOrUid)
+  if (column) return column
+  const suggestion = closest(
+    nameOrUid,
     cols.map(({ name }) => name),
   )
-  throw new Problem('unknown_column', `the grid has no column ${JSON.stringify(wanted)}`, {
-    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Its columns are: ${listed(cols.map(({ name }) => name))}`,
+  throw new Problem('unknown_column', `the grid has no column ${JSON.stringify(nameOrUid)}`, {
+    hint: `${suggestion === undefined ? '' : `Did you mean ${suggestion}? `}Its columns are: ${listed(cols.map(({ name }) => name))}`,
   })
 }
 
-async function values(given: string): Promise<unknown[]> {
-  const file = given === '-' ? '-' : given.startsWith('@') ? given.slice(1) : undefined
-  const text = file === undefined ? given : (await wholeOf(file)).toString('utf8')
+/** Reads --data. Throws `usage` unless it is a JSON array. */
+async function values(option: string): Promise<unknown[]> {
+  const file = option === '-' ? '-' : option.startsWith('@') ? option.slice(1) : undefined
+  const text = file === undefined ? option : (await wholeOf(file)).toString('utf8')
   try {
     const array: unknown = JSON.parse(text)
     if (Array.isArray(array)) return array
@@ -89,11 +92,11 @@ const get = defineCommand({
     if (context.flags.json !== undefined || context.flags.jq !== undefined)
       return { one: (await response.json()) as object, view }
     const { acceptedBefore, parseRaw } = await import('../../json/index.ts')
-    const found = parseRaw(Buffer.from(await response.text()), 'the answer', acceptedBefore)
+    const rawColumns = parseRaw(Buffer.from(await response.text()), 'the answer', acceptedBefore)
       .entries()
       .get('cols')!
-    // One row per line, columns separated by tabs; text without quotes.
-    const columns = [...found.items()].map((column) => [...column.entries().get('data')!.items()])
+    // One line per row, tabs between columns, text unquoted.
+    const columns = [...rawColumns.items()].map((column) => [...column.entries().get('data')!.items()])
     const rows = Math.max(0, ...columns.map((cells) => cells.length))
     const lines = Array.from({ length: rows }, (_, row) =>
       columns
@@ -111,7 +114,7 @@ const get = defineCommand({
 })
 
 const set = defineCommand({
-  prints: object('Column', { version: 'the version of the grid that has it' }),
+  prints: object('Column', { version: 'the new version of the grid' }),
   arguments: '<grid> <column>',
   options: [
     data,
@@ -125,27 +128,27 @@ const set = defineCommand({
     'gridline column set sales price --order 0',
   ],
   async run(context, [grid, name], options) {
-    const { data: given, order } = options
-    if (given === undefined && order === undefined)
+    const { data: dataOption, order } = options
+    if (dataOption === undefined && order === undefined)
       throw new Problem('usage', 'nothing to set', { hint: 'Use --data or --order.' })
-    const list = given === undefined ? undefined : await values(given)
+    const newValues = dataOption === undefined ? undefined : await values(dataOption)
     const client = await context.client()
     const { cols, rows } = await columnsOf(client, grid)
     const before = columnIn(cols, name)
-    if (list) {
-      const missing = rows - list.length
+    if (newValues) {
+      const missing = rows - newValues.length
       if (missing > 0)
         await confirm(
-          `${name} gets ${counted(list.length, 'value')} but the grid has ${counted(rows, 'row')}: the last ${missing === 1 ? 'value' : `${missing} values`} of the column will be lost. Set it?`,
+          `The grid has ${counted(rows, 'row')}, but ${name} gets ${counted(newValues.length, 'value')}: the last ${missing === 1 ? 'value' : `${missing} values`} of the column will be lost. Continue?`,
           options.yes === true,
         )
     }
     const change = {
-      ...(list === undefined ? {} : { data: list }),
+      ...(newValues === undefined ? {} : { data: newValues }),
       ...(order === undefined ? {} : { order }),
     }
     const changed = await update(client, grid, name, change)
-    if (list && before.type !== 'empty' && changed.one.type !== before.type)
+    if (newValues && before.type !== 'empty' && changed.one.type !== before.type)
       context.messages.warning(
         `column ${before.name} was ${typeName(before.type)} and is now ${typeName(changed.one.type)}`,
       )
@@ -154,7 +157,7 @@ const set = defineCommand({
 })
 
 const add = defineCommand({
-  prints: object('Column', { version: 'the version of the grid that has it' }),
+  prints: object('Column', { version: 'the new version of the grid' }),
   writes: true,
   versions: true,
   arguments: '<grid> <name>',
@@ -163,18 +166,18 @@ const add = defineCommand({
     "gridline column add sales total --data '[10, 20, 30]'",
     'gridline column add sales total --data @total.json',
   ],
-  async run(context, [grid, name], { data: given }) {
-    if (given === undefined) throw new Problem('usage', 'no values', { hint: 'Use --data.' })
+  async run(context, [grid, name], { data: dataOption }) {
+    if (dataOption === undefined) throw new Problem('usage', '--data is missing', { hint: 'Use --data.' })
     const client = await context.client()
     const fid = await resolve(client, grid, 'grid')
-    const json = { cols: JSON.stringify([{ name, data: await values(given as string) }]) }
+    const json = { cols: JSON.stringify([{ name, data: await values(dataOption as string) }]) }
     const { cols, version } = await client.call('columns.create', { fid, json })
     return { one: { ...cols[0], version }, view: writtenView }
   },
 })
 
 const rename = defineCommand({
-  prints: object('Column', { version: 'the version of the grid that has it' }),
+  prints: object('Column', { version: 'the new version of the grid' }),
   writes: true,
   versions: true,
   arguments: '<grid> <column> <name>',
@@ -188,7 +191,7 @@ const rename = defineCommand({
 })
 
 const remove = defineCommand({
-  prints: array('Column', { version: 'the version of the grid without it' }),
+  prints: array('Column', { version: 'the new version of the grid' }),
   arguments: '<grid> <column...>',
   options: [yes],
   writes: true,
@@ -197,45 +200,46 @@ const remove = defineCommand({
   async run(context, [grid, ...names], options) {
     const client = await context.client()
     const { fid, cols } = await columnsOf(client, grid)
-    const gone = names.map((name) => columnIn(cols, name))
-    const what = gone.map(({ name }) => name).join(', ')
-    await warnOfPlots(context, client, fid, gone)
+    const removed = names.map((name) => columnIn(cols, name))
+    const removedNames = removed.map(({ name }) => name).join(', ')
+    await warnOfPlots(context, client, fid, removed)
     await confirm(
-      `The values of ${what} will be lost. Remove ${gone.length === 1 ? 'the column' : 'the columns'}?`,
+      `The values of ${removedNames} will be lost. Remove ${removed.length === 1 ? 'the column' : 'the columns'}?`,
       options.yes === true,
     )
-    await client.call('columns.delete', { fid, query: { uid: gone.map(({ uid }) => uid).join(',') } })
+    await client.call('columns.delete', { fid, query: { uid: removed.map(({ uid }) => uid).join(',') } })
     const { version } = await client.call('grids.get', { fid })
-    return { many: gone.map((column) => ({ ...column, version })), view: writtenView }
+    return { many: removed.map((column) => ({ ...column, version })), view: writtenView }
   },
 })
 
-/** Plots that are looked at before columns are removed. */
+/** Maximum number of plots that are checked before columns are removed. */
 const MAX_PLOTS = 20
 
-/** Warns of plots that show columns which will be removed. */
+/** Warns about plots that use the removed columns. */
 async function warnOfPlots(
   context: Context,
   client: Client,
   fid: string,
-  gone: readonly { uid: string; name: string }[],
+  removed: readonly { uid: string; name: string }[],
 ): Promise<void> {
   const { referencers } = await client.call('files.get', { fid })
   for (const plot of referencers.slice(0, MAX_PLOTS) as string[]) {
-    // A plot of somebody else, which the caller may not read, is not theirs to know.
+    // Skip plots that the caller cannot read.
     const response = await ifFound(client.response('plots.content', { fid: plot }))
     if (!response) continue
     const figure = await response.text()
     const sources = [...figure.matchAll(/src"\s*:\s*"([^"]*)"/g)].map(([, source]) => source)
-    const own = sources.filter((source) => source.startsWith(`${fid}:`)).join(',')
-    const lost = gone.filter(({ uid }) => own.includes(uid)).map(({ name }) => name)
-    if (lost.length > 0) {
+    const usedColumns = sources.filter((source) => source.startsWith(`${fid}:`)).join(',')
+    const lostNames = removed.filter(({ uid }) => usedColumns.includes(uid)).map(({ name }) => name)
+    if (lostNames.length > 0) {
       const { filename } = await client.call('plots.get', { fid: plot })
-      context.messages.warning(`plot ${filename} (${plot}) will lose its data: ${lost.join(', ')}`)
+      context.messages.warning(`plot ${filename} (${plot}) will lose its data: ${lostNames.join(', ')}`)
     }
   }
 }
 
+/** Renames, moves or replaces a column. */
 async function update(client: Client, grid: string, name: string, change: object) {
   const { fid, cols } = await columnsOf(client, grid)
   const { uid } = columnIn(cols, name)

@@ -1,9 +1,10 @@
+// `gridline completion`: prints or installs a completion script.
 import { completionScript, shells } from '../completion/script.ts'
 import { defineCommand } from '../core/define.ts'
 import { other } from '../core/prints.ts'
 
 export const command = defineCommand({
-  prints: other('nothing; it prints a script'),
+  prints: other('nothing; the output is a script'),
   arguments: '<shell> [name]',
   usage: '<bash|zsh|fish|powershell> | install [shell]',
   completes: [{ words: ['install', ...shells] }, { words: shells }],
@@ -17,8 +18,8 @@ export const command = defineCommand({
   async run(context, [shell, name]) {
     if (shell !== 'install') return { text: completionScript(shell) }
     const { install, shellOf } = await import('../completion/install.ts')
-    const chosen = name ?? shellOf(context.environment)
-    const { file, next } = install(chosen, completionScript(chosen), context.environment)
+    const shellName = name ?? shellOf(context.environment)
+    const { file, next } = install(shellName, completionScript(shellName), context.environment)
     context.messages.note(`Wrote ${file}. ${next}`)
     return undefined
   },

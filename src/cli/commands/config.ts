@@ -1,3 +1,4 @@
+// `gridline config`: shows and changes settings.
 import { resolve } from 'node:path'
 import { isBuiltIn } from '../../charts/figure/themes.ts'
 import { assertLocale } from '../../charts/normalize/locale.ts'
@@ -27,26 +28,28 @@ const view: TableView = {
   ],
 }
 
-/** The value for display. API keys are abbreviated. */
+/** Formats a value for display. API keys are abbreviated; null if unset. */
 function shown(name: SettingName, value: string | undefined): string | null {
   if (value === undefined) return null
   return name === 'api_key' ? `${value.slice(0, 4)}…` : value
 }
 
+/** Returns a setting name. Throws `usage` for other texts. */
 function checked(name: string): SettingName {
   if ((settingNames as readonly string[]).includes(name)) return name as SettingName
-  const meant = closest(name, settingNames)
+  const suggestion = closest(name, settingNames)
   throw new Problem('usage', `no setting named ${name}`, {
-    hint: hintWith(meant, `Available settings: ${settingNames.join(', ')}`),
+    hint: hintWith(suggestion, `Available settings: ${settingNames.join(', ')}`),
   })
 }
 
+/** Returns a setting as an output row. */
 async function row(context: Context, name: SettingName) {
   const { value, source } = (await context.settings())[name]
   return { setting: name, value: shown(name, value), source }
 }
 
-const fields = { setting: 'its name', value: 'its value, or null', source: 'where it comes from' }
+const fields = { setting: 'name of the setting', value: 'its value, or null', source: 'origin of the value' }
 
 const get = defineCommand({
   prints: object([], fields),
@@ -72,8 +75,8 @@ const unset = defineCommand({
   arguments: '<setting>',
   completes: [{ words: settingNames }],
   examples: ['gridline config unset format', 'gridline config unset url'],
-  async run(context, [given]) {
-    const name = checked(given)
+  async run(context, [settingName]) {
+    const name = checked(settingName)
     const settings = await context.settings()
     await context.config.change((config) => {
       if (name === 'format' || name === 'profile' || name === 'theme' || name === 'locale') {
@@ -83,7 +86,7 @@ const unset = defineCommand({
       const profile = config.profiles?.[settings.profile.value!]
       if (!profile) return
       delete profile[name]
-      // A key without its server, or a user without a key, has no use.
+      // Without URL, the key has no server.
       if (name === 'url') {
         delete profile.api_key
         delete profile.keychain
@@ -100,9 +103,9 @@ const set = defineCommand({
   arguments: '<setting> <value>',
   completes: [{ words: settingNames }, undefined],
   examples: ['gridline config set format csv', 'gridline config set url https://charts.example.com'],
-  async run(context, [given, text]) {
-    const name = checked(given)
-    // A file is found from every folder.
+  async run(context, [settingName, text]) {
+    const name = checked(settingName)
+    // An absolute path works in every folder.
     const value = name === 'ca_file' ? resolve(text) : text
     if (name === 'profile')
       throw new Problem('usage', 'profile cannot be set here; use: gridline profile use NAME')
@@ -111,7 +114,7 @@ const set = defineCommand({
         hint: `Available formats: ${formats.join(', ')}`,
       })
     }
-    // A file is found from every folder.
+    // An absolute path works in every folder.
     const theme = name !== 'theme' ? undefined : isBuiltIn(value) ? value : resolve(value)
     if (theme !== undefined) themeNamed(theme)
     if (name === 'locale') assertLocale(value, 'locale')
@@ -126,28 +129,28 @@ const set = defineCommand({
         return
       }
       const profile = settings.profile.value!
-      const before = config.profiles?.[profile] ?? {}
-      // A setting that is not of a profile needs a line of its own above.
+      const previous = config.profiles?.[profile] ?? {}
+      // Does not compile for settings outside of profiles: they need a branch above.
       const field: keyof Profile = name
-      const changed = field === 'url' ? withUrl(before, checkUrl(value)) : { ...before, [field]: value }
-      // A key that is set here is kept here.
-      if (name === 'api_key') delete changed.keychain
-      if (name === 'api_key') changed.key_origin = changed.url && originOf(changed.url)
-      if (before.api_key && !changed.api_key)
+      const updated = field === 'url' ? withUrl(previous, checkUrl(value)) : { ...previous, [field]: value }
+      // The key is stored here, not in the keychain.
+      if (name === 'api_key') delete updated.keychain
+      if (name === 'api_key') updated.key_origin = updated.url && originOf(updated.url)
+      if (previous.api_key && !updated.api_key)
         context.messages.warning(
-          `the API key of profile ${profile} belonged to ${before.key_origin ?? before.url} and was removed; log in with: gridline login ${changed.url}`,
+          `the API key of profile ${profile} was for ${previous.key_origin ?? previous.url} and was removed; log in with: gridline login ${updated.url}`,
         )
-      config.profiles = { ...config.profiles, [profile]: changed }
+      config.profiles = { ...config.profiles, [profile]: updated }
       config.profile = profile
     })
-    const now = await row(context, name)
-    if (now.value !== shown(name, name === 'url' ? checkUrl(value) : (theme ?? value)))
-      context.messages.warning(`${now.source} overrides the value that was set`)
-    return { one: now, view }
+    const current = await row(context, name)
+    if (current.value !== shown(name, name === 'url' ? checkUrl(value) : (theme ?? value)))
+      context.messages.warning(`${current.source} overrides the new value`)
+    return { one: current, view }
   },
 })
 
-/** A profile with another URL. User and key are dropped if they are for another server. */
+/** Returns a profile with another URL. Drops user and key if they are for another server. */
 function withUrl(profile: Profile, url: string): Profile {
   const origin = profile.key_origin ?? (profile.url && originOf(profile.url))
   const key_origin = originOf(url)
@@ -157,8 +160,8 @@ function withUrl(profile: Profile, url: string): Profile {
 }
 
 export const commands: readonly CommandEntry[] = [
-  subcommand('get', 'Show a setting and where it comes from', get),
+  subcommand('get', 'Show a setting and the origin of its value', get),
   subcommand('set', 'Change a setting', set),
-  subcommand('unset', 'Remove a setting, so that its default applies', unset),
-  subcommand('list', 'Show all settings and where they come from', list),
+  subcommand('unset', 'Reset a setting to its default', unset),
+  subcommand('list', 'Show all settings and the origin of their values', list),
 ]

@@ -1,3 +1,4 @@
+// `gridline cp`: copies files.
 import { type Client, lookupIfThere } from '../../client/index.ts'
 import { ifFound, Problem } from '../../contract/errors.ts'
 import { parseFid, ROOT } from '../../contract/fid.ts'
@@ -11,7 +12,7 @@ import { linkView } from '../output/view.ts'
 
 export const command = defineCommand({
   prints: array(['File', 'Grid', 'Folder', 'Plot'], {
-    files: 'all files that were made',
+    files: 'all created files',
     new_fid: 'the id of the copy',
     warnings: 'an array of texts',
   }),
@@ -19,7 +20,7 @@ export const command = defineCommand({
   arguments: '<source...>',
   usage: '<source...> [destination]',
   options: [
-    { flags: '--to <folder>', description: 'destination, one of your own folders (/ is the home folder)' },
+    { flags: '--to <folder>', description: 'destination folder, owned by you (/ is the home folder)' },
     { flags: '--name <name>', description: 'name of the copy' },
     { flags: '--deep', description: 'for plots: also copy the grids they use' },
     { flags: '--public', description: 'make the copy public (readable by anyone)' },
@@ -31,14 +32,14 @@ export const command = defineCommand({
     'gridline cp bob:7 --deep',
     'gridline cp https://charts.example.com/~bob/7/',
   ],
-  async run(context, given, options) {
+  async run(context, words, options) {
     const { to, deep } = options
     const client = await context.client()
     const { files, parent, name } =
-      to === undefined && given.length > 1
-        ? await destination(client, given, options.name as string | undefined)
+      to === undefined && words.length > 1
+        ? await destination(client, words, options.name as string | undefined)
         : {
-            files: given,
+            files: words,
             parent: to === undefined ? undefined : await idOfFolder(client, to),
             name: options.name as string | undefined,
           }
@@ -51,12 +52,13 @@ export const command = defineCommand({
       context,
       files,
       async (c, fid) => {
-        // The copy was created next to the original under another name. Elsewhere it can keep the name.
+        // The copy is next to the original, under another name. In another folder it can have the original
+        // name.
         const original =
           parent === undefined || name !== undefined ? undefined : await c.call('files.get', { fid })
-        const { files: made, new_fid, warnings } = await c.call('files.copy', { fid, json })
+        const { files: created, new_fid, warnings } = await c.call('files.copy', { fid, json })
         const copies = []
-        for (const file of made) {
+        for (const file of created) {
           const change: Change = {
             ...(parent === undefined || file.parent === parent ? {} : { parent }),
             filename:
@@ -66,8 +68,8 @@ export const command = defineCommand({
                   ? undefined
                   : file.filename,
           }
-          const same = change.parent === undefined && change.filename === undefined
-          copies.push(same ? file : await placed(c, file, change, name === undefined ? 0 : FREE_NAMES))
+          const isInPlace = change.parent === undefined && change.filename === undefined
+          copies.push(isInPlace ? file : await placed(c, file, change, name === undefined ? 0 : FREE_NAMES))
         }
         return { ...copies.find((file) => file.fid === new_fid), files: copies, new_fid, warnings }
       },
@@ -76,28 +78,37 @@ export const command = defineCommand({
   },
 })
 
+/** Interpreted arguments. */
 interface Destination {
   files: string[]
   parent: number | undefined
   name: string | undefined
 }
 
-/** Interprets the last argument: the destination folder or, with two arguments, the name of the copy. */
-async function destination(client: Client, given: string[], named: string | undefined): Promise<Destination> {
-  const files = given.slice(0, -1)
-  const last = given[given.length - 1]
+/**
+ * Interprets the last argument: the destination folder or, with two arguments, the name of the copy. Throws
+ * `not_found` otherwise.
+ */
+async function destination(
+  client: Client,
+  words: string[],
+  nameOption: string | undefined,
+): Promise<Destination> {
+  const files = words.slice(0, -1)
+  const last = words[words.length - 1]
   const folder = await folderAt(client, last)
-  if (folder !== undefined) return { files, parent: folder, name: named }
-  const called =
-    files.length === 1 && named === undefined && !(await standsForSeveral(client, files[0]))
+  if (folder !== undefined) return { files, parent: folder, name: nameOption }
+  const target =
+    files.length === 1 && nameOption === undefined && !(await standsForSeveral(client, files[0]))
       ? await newName(client, last)
       : undefined
-  if (called) return { files, ...called }
+  if (target) return { files, ...target }
   throw new Problem('not_found', `no folder at ${last}`, {
     hint: 'The last argument is the destination folder. Create it with: gridline mkdir',
   })
 }
 
+/** Returns whether a word is a pattern, and not the name of a file. */
 async function standsForSeveral(client: Client, file: string): Promise<boolean> {
   return isPattern(file) && !(await lookupIfThere(client, file))
 }
@@ -107,30 +118,30 @@ interface Change {
   filename?: string
 }
 
-/** Name and folder for a copy; undefined if the name is taken or is not a valid target. */
+/** Returns name and folder for a copy; undefined if the name is taken or is not a valid target. */
 async function newName(
   client: Client,
-  given: string,
+  target: string,
 ): Promise<{ name: string; parent: number | undefined } | undefined> {
-  if (parseFid(given) || isPattern(given) || /^https?:/i.test(given)) return undefined
-  const slash = given.lastIndexOf('/')
-  const name = given.slice(slash + 1)
-  if (name === '' || (await lookupIfThere(client, given))) return undefined
-  return { name, parent: slash === -1 ? undefined : await idOfFolder(client, given.slice(0, slash)) }
+  if (parseFid(target) || isPattern(target) || /^https?:/i.test(target)) return undefined
+  const slash = target.lastIndexOf('/')
+  const name = target.slice(slash + 1)
+  if (name === '' || (await lookupIfThere(client, target))) return undefined
+  return { name, parent: slash === -1 ? undefined : await idOfFolder(client, target.slice(0, slash)) }
 }
 
-/** Maximum number of names tried if the original name is taken. */
+/** Maximum number of names to try if the original name is taken. */
 const FREE_NAMES = 50
 
-/** Moves and renames a new copy. If that fails, the copy stays where it is, and the message says where. */
-async function placed(client: Client, file: FileMeta, change: Change, tried: number): Promise<FileMeta> {
+/** Moves and renames a new copy. On failure, the copy stays in its folder, and the message says which. */
+async function placed(client: Client, file: FileMeta, change: Change, attempt: number): Promise<FileMeta> {
   try {
-    const filename = tried > 0 && tried < FREE_NAMES ? `${change.filename} (${tried})` : change.filename
+    const filename = attempt > 0 && attempt < FREE_NAMES ? `${change.filename} (${attempt})` : change.filename
     return await client.call('files.update', { fid: file.fid, json: { ...change, filename } })
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    if (error.code === 'already_exists' && change.filename !== undefined && tried < FREE_NAMES - 1)
-      return placed(client, file, change, tried + 1)
+    if (error.code === 'already_exists' && change.filename !== undefined && attempt < FREE_NAMES - 1)
+      return placed(client, file, change, attempt + 1)
     throw new Problem(
       error.code,
       `copied as ${file.fid} (${file.filename}), but the copy could not be moved or renamed: ${error.message}`,
@@ -139,13 +150,13 @@ async function placed(client: Client, file: FileMeta, change: Change, tried: num
   }
 }
 
-/** Resolves a name to a folder id; undefined if it is not a folder or does not exist. */
-async function folderAt(client: Client, given: string): Promise<number | undefined> {
-  if (given === '/') return ROOT
-  if (/^https?:/i.test(given)) return undefined
-  const fid = parseFid(given)
-  if (fid?.idlocal === ROOT) return idOfFolder(client, given)
-  const file = await (fid ? fileIfThere(client, given) : lookupIfThere(client, given))
+/** Returns the id of a folder; undefined if it is not a folder or does not exist. */
+async function folderAt(client: Client, name: string): Promise<number | undefined> {
+  if (name === '/') return ROOT
+  if (/^https?:/i.test(name)) return undefined
+  const fid = parseFid(name)
+  if (fid?.idlocal === ROOT) return idOfFolder(client, name)
+  const file = await (fid ? fileIfThere(client, name) : lookupIfThere(client, name))
   return file?.filetype === 'fold' ? idOfFolder(client, file.fid) : undefined
 }
 

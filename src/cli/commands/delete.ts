@@ -1,3 +1,4 @@
+// `gridline delete`: deletes files permanently.
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
@@ -29,71 +30,72 @@ export const command = defineCommand({
   arguments: '<file...>',
   options: [{ flags: '-y, --yes', description: 'skip the confirmation prompt' }],
   examples: ['gridline delete sales', 'gridline delete alice:12 --yes', "gridline delete '2023*' --yes"],
-  async run(context, given, { yes, dryRun }) {
+  async run(context, names, { yes, dryRun }) {
     const client = await context.client()
-    const found = await activeOrTrashed(client, given)
+    const targets = await activeOrTrashed(client, names)
     const metas = new Map<string, FileMeta>()
-    for (const { of, fid } of found.files) {
+    for (const { of, fid } of targets.files) {
       try {
         metas.set(fid, await client.call('files.get', { fid }))
       } catch (error) {
         if (!(error instanceof Problem)) throw error
-        found.failures.push({ of, problem: error })
+        targets.failures.push({ of, problem: error })
       }
     }
-    found.files = found.files.filter(({ fid }) => metas.has(fid))
+    targets.files = targets.files.filter(({ fid }) => metas.has(fid))
     if (metas.size > 0) {
       warnOfPlots(context, metas)
       await confirm(question([...metas.values()]), yes === true)
     }
-    return runOnTargets(context, found, (fid) => remove(client, metas.get(fid)!, dryRun === true), view)
+    return runOnTargets(context, targets, (fid) => remove(client, metas.get(fid)!, dryRun === true), view)
   },
 })
 
-/** Resolves names to active files first, then to trashed ones. */
-async function activeOrTrashed(client: Client, given: readonly string[]): ReturnType<typeof resolveTargets> {
-  const found = await resolveTargets(client, given)
-  // Search the trash only for names that do not exist. After other errors the file may be active.
+/** Resolves names to active files first, then to trashed files. */
+async function activeOrTrashed(client: Client, names: readonly string[]): ReturnType<typeof resolveTargets> {
+  const active = await resolveTargets(client, names)
+  // Search the trash only for unknown names: after other errors the file can be active.
   const isAbsent = ({ problem }: Failure): boolean => problem.code === 'not_found'
-  const absent = found.failures.filter(isAbsent)
+  const absent = active.failures.filter(isAbsent)
   const inTrash = await resolveTargets(
     client,
     absent.map(({ of }) => of),
     { trashed: true },
   )
-  const known = new Set(found.files.map(({ fid }) => fid))
+  const activeFids = new Set(active.files.map(({ fid }) => fid))
   return {
-    files: [...found.files, ...inTrash.files.filter(({ fid }) => !known.has(fid))],
+    files: [...active.files, ...inTrash.files.filter(({ fid }) => !activeFids.has(fid))],
     failures: [
-      ...found.failures.filter((failure) => !isAbsent(failure)),
+      ...active.failures.filter((failure) => !isAbsent(failure)),
       ...inTrash.failures.map((failure) =>
         isAbsent(failure) ? absent.find(({ of }) => of === failure.of)! : failure,
       ),
     ],
-    several: found.several || inTrash.several,
+    several: active.several || inTrash.several,
   }
 }
 
+/** Returns the confirmation question. */
 function question(files: readonly FileMeta[]): string {
-  const named = files.slice(0, MAX_NAMED).map(({ fid, filename, filetype }) => {
-    const inIt = filetype === 'fold' ? ' and everything in it' : ''
-    return `${filename} (${fid})${inIt}`
+  const descriptions = files.slice(0, MAX_NAMED).map(({ fid, filename, filetype }) => {
+    const contentNote = filetype === 'fold' ? ' and its content' : ''
+    return `${filename} (${fid})${contentNote}`
   })
-  if (files.length > MAX_NAMED) named.push(`${files.length - MAX_NAMED} more`)
-  const what = files.length === 1 ? named[0] : `${files.length} files: ${named.join(', ')}`
-  return `Permanently delete ${what}? This cannot be undone.`
+  if (files.length > MAX_NAMED) descriptions.push(`${files.length - MAX_NAMED} more`)
+  const target = files.length === 1 ? descriptions[0] : `${files.length} files: ${descriptions.join(', ')}`
+  return `Permanently delete ${target}? This cannot be undone.`
 }
 
-/** Warns of plots that lose their data, except those that are deleted too. */
+/** Warns about plots that lose their data, except plots deleted by the same command. */
 function warnOfPlots(context: Context, metas: ReadonlyMap<string, FileMeta>): void {
   for (const { filetype, filename, referencers } of metas.values()) {
-    const left = filetype === 'grid' ? referencers.filter((fid) => !metas.has(String(fid))) : []
-    if (left.length > 0)
-      context.messages.warning(`${filename}: plots that will lose their data: ${left.join(', ')}`)
+    const remaining = filetype === 'grid' ? referencers.filter((fid) => !metas.has(String(fid))) : []
+    if (remaining.length > 0)
+      context.messages.warning(`${filename}: plots that will lose their data: ${remaining.join(', ')}`)
   }
 }
 
-/** Deletes a file permanently, through the trash: after a failure in between it stays there. */
+/** Deletes a file permanently, through the trash. If the second step fails, the file stays in the trash. */
 async function remove(client: Client, file: FileMeta, dryRun: boolean): Promise<object> {
   const { fid } = file
   if (file.deleted !== true && !dryRun) await client.call('files.trash', { fid })

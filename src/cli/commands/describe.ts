@@ -1,3 +1,4 @@
+// `gridline describe`: shows statistics of columns.
 import { typeName } from '../../charts/spec/column-names.ts'
 import { counted } from '../../contract/closest.ts'
 import type { ColumnDescription } from '../../contract/resources/index.ts'
@@ -86,27 +87,27 @@ export const command = defineCommand({
   ],
   async run(context, [grid], { columns, where, ...reading }) {
     const { client, fid } = await readableGrid(context, grid, reading)
-    const described = await client.call('grids.describe', {
+    const description = await client.call('grids.describe', {
       fid,
       query: { columns: await chosenColumns(client, fid, columns), where },
     })
-    const rows = described.row_count
-    context.messages.aside(`${described.filename}: ${counted(rows, 'row')}`)
-    return { many: described.columns, view, empty: 'No columns.' }
+    const rows = description.row_count
+    context.messages.aside(`${description.filename}: ${counted(rows, 'row')}`)
+    return { many: description.columns, view, empty: 'No columns.' }
   },
 })
 
-/** A computed number, in as many digits as are worth reading. */
+/** Formats a computed number, without rounding errors of floating point. */
 function shortNumber(value: number): string {
   return String(Number(value.toPrecision(15)))
 }
 
-/** The least or greatest value. Dates are whole: what is cut off would be their zone. */
+/** Formats the minimum or maximum. Dates are not cut: that would remove their time zone. */
 function extreme(value: unknown, { type }: { type: string }): string {
   return type === 'datetime' && value !== null ? String(value) : shortValue(value)
 }
 
-/** A value as it is, exact; a long text is cut. */
+/** Formats a value exactly; long texts are cut. */
 function shortValue(value: unknown): string {
   if (value === null || value === undefined) return ''
   const text = String(value)

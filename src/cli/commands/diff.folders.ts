@@ -1,4 +1,4 @@
-/** Compares the grids of two folders, directories or files with several tables, by their paths. */
+/** Compares the grids of two folders, directories or archives by their paths. */
 import { basename } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
 import { gridName } from '../../contract/formats.ts'
@@ -13,10 +13,10 @@ import { hasColor } from '../output/color.ts'
 import { diffText } from '../output/diff.ts'
 import { expand } from '../upload/expand.ts'
 
-/** Exit code of --exit-code if the folders differ. */
+/** Exit code of --exit-code for differences. */
 const DIFFERS = 10
 
-/** What became of a grid between two folders. */
+/** Difference of one grid between two folders. */
 interface Change {
   path: string
   change: 'added' | 'removed' | 'changed'
@@ -29,6 +29,7 @@ interface Options extends ReadingOptions {
   exitCode?: boolean
 }
 
+/** Compares two folders, and prints the differences. */
 export async function diffOfFolders(
   context: Context,
   [before, after]: readonly [Side, Side],
@@ -37,11 +38,14 @@ export async function diffOfFolders(
 ): Promise<CommandResult> {
   const { format = 'table', stat, exitCode } = options
   if (format !== 'table' && format !== 'md')
-    throw new Problem('usage', `--format ${format}: folders are compared as table or md, or with --json`)
-  const [old, now] = [await gridsIn(context, before, options), await gridsIn(context, after, options)]
+    throw new Problem('usage', `--format ${format}: for folders, use table, md or --json`)
+  const [oldGrids, newGrids] = [
+    await gridsIn(context, before, options),
+    await gridsIn(context, after, options),
+  ]
   const changes: Change[] = []
-  for (const path of [...new Set([...old.keys(), ...now.keys()])].sort()) {
-    const [a, b] = [old.get(path), now.get(path)]
+  for (const path of [...new Set([...oldGrids.keys(), ...newGrids.keys()])].sort()) {
+    const [a, b] = [oldGrids.get(path), newGrids.get(path)]
     if (!a || !b) changes.push({ path, change: a ? 'removed' : 'added' })
     else {
       const diff = await diffOf(await onOneService(context, [await a(), await b()]))
@@ -52,25 +56,30 @@ export async function diffOfFolders(
   const { flags, environment } = context
   if (flags.json !== undefined || flags.jq !== undefined)
     return { many: changes, view: { columns: [] }, exit }
-  const printing = { isStat: stat === true, color: hasColor(process.stdout, environment), width: widthOf() }
+  const printOptions = {
+    isStat: stat === true,
+    color: hasColor(process.stdout, environment),
+    width: widthOf(),
+  }
   const texts = changes.map(({ path, change, diff }) =>
     diff
       ? diffText(diff, format, {
-          ...printing,
+          ...printOptions,
           names: { before: `${before.name}: ${path}`, after: after.name },
         })
       : `${change === 'added' ? '+' : '−'} ${path}: ${change}\n`,
   )
-  const none = `${before.name} → ${after.name}: no differences in ${now.size} grids\n`
-  return { text: texts.length > 0 ? texts.join('\n') : none, exit }
+  const sameText = `${before.name} → ${after.name}: no differences in ${newGrids.size} grids\n`
+  return { text: texts.length > 0 ? texts.join('\n') : sameText, exit }
 }
 
+/** Returns the width of the terminal, in characters; Infinity for other output. */
 function widthOf(): number {
   const { isTTY, columns = 80 } = process.stdout
   return isTTY ? columns : Number.POSITIVE_INFINITY
 }
 
-/** The grids of a folder by their paths in it. Files of this machine are read one at a time. */
+/** Returns loaders of the grids in a folder, by path. Local files are read only when needed. */
 async function gridsIn(
   context: Context,
   side: Side,
@@ -78,9 +87,9 @@ async function gridsIn(
 ): Promise<Map<string, () => Promise<Side>>> {
   const { client, fid, isLocal, name } = side
   const grids = new Map<string, () => Promise<Side>>()
-  const add = (path: string, one: () => Promise<Side>): void => {
-    if (grids.has(path)) throw new Problem('usage', `${name}: two files are ${path}`)
-    grids.set(path, one)
+  const add = (path: string, load: () => Promise<Side>): void => {
+    if (grids.has(path)) throw new Problem('usage', `${name}: two files have the path ${path}`)
+    grids.set(path, load)
   }
   if (fid !== '') {
     for (const { file, folders } of await filesBelow(
@@ -97,13 +106,13 @@ async function gridsIn(
     return grids
   }
   for (const { file } of expand([name], {}).files) {
-    const inside = file.slice(name.replace(/[/\\]+$/, '').length + 1).split(/[/\\]/)
-    const path = [...inside.slice(0, -1), gridName(basename(file))].join('/')
+    const segments = file.slice(name.replace(/[/\\]+$/, '').length + 1).split(/[/\\]/)
+    const path = [...segments.slice(0, -1), gridName(basename(file))].join('/')
     add(path, async () => {
       const { made } = await readHere(context, file, options)
       if (made.file.filetype !== 'grid')
         throw new Problem('usage', `${file} contains several tables`, {
-          hint: 'Compare it on its own, or choose a sheet with --sheet.',
+          hint: 'Compare the file alone, or choose a sheet with --sheet.',
         })
       return { name: path, client, fid: made.file.fid, version: undefined, isLocal, filetype: 'grid' }
     })

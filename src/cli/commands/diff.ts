@@ -1,3 +1,4 @@
+// `gridline diff`: compares grids, plots, folders, versions and data files.
 import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -20,16 +21,17 @@ import { pixelsOf, pngOf, sideBySide } from '../output/png.ts'
 import type { TableView } from '../output/view.ts'
 import { diffOfFolders } from './diff.folders.ts'
 
-/** Exit code of --exit-code if the files differ. */
+/** Exit code of --exit-code for differences. */
 const DIFFERS = 10
-/** Rows that are listed without --limit: for people, and for programs. */
+/** Default number of listed rows, for tables. */
 const LISTED = 100
+/** Default number of listed rows for programs, and maximum of --limit. */
 const MAX_LISTED = 10_000
 
 const options = [
   {
     flags: '--key <columns>',
-    description: 'find rows by these columns, comma-separated (default: compare rows in order)',
+    description: 'match rows by these key columns, comma-separated (default: by order)',
     completes: 'column',
   },
   {
@@ -43,20 +45,20 @@ const options = [
     repeatable: true,
     completes: 'column',
   },
-  { flags: '--tolerance <number>', description: 'numbers that differ by no more are the same' },
-  { flags: '--stat', description: 'print only what changed in total, and in which columns' },
+  { flags: '--tolerance <number>', description: 'treat numbers as equal up to this difference' },
+  { flags: '--stat', description: 'print only totals, and the names of changed columns' },
   {
     flags: '--limit <rows>',
     integer: { max: MAX_LISTED },
-    description: `list at most this many rows (default: ${LISTED}; csv and ndjson: ${MAX_LISTED})`,
+    description: `maximum number of rows to list (default: ${LISTED}; csv and ndjson: ${MAX_LISTED})`,
   },
   {
     flags: '--format <format>',
-    description: 'table (default), csv (a line for each cell), ndjson (an object for each row), md or html',
+    description: 'table (default), csv (one line per cell), ndjson (one object per row), md or html',
     choices: diffFormats,
   },
   { flags: '--exit-code', description: `exit with ${DIFFERS} if the files differ` },
-  { flags: '--image <file>', description: 'plots: save both as one PNG, before and after, side by side' },
+  { flags: '--image <file>', description: 'for plots: save a PNG with both, side by side' },
   ...localOptions,
 ] as const satisfies readonly Option[]
 
@@ -64,10 +66,10 @@ type Options = OptionsOf<typeof options>
 
 export const command = defineCommand({
   prints: object('Grid diff', {
-    attributes: 'Of plots: the attributes that differ, with both values',
-    path: 'Of folders: the path of a grid that differs',
-    change: 'Of folders: added, removed or changed',
-    diff: 'Of folders: what differs in a changed grid',
+    attributes: 'For plots: attributes that differ, with both values',
+    path: 'For folders: path of a grid that differs',
+    change: 'For folders: added, removed or changed',
+    diff: 'For folders: differences of a changed grid',
   }),
   arguments: '<before> [after]',
   usage: '<before> <after> | <file>',
@@ -87,7 +89,7 @@ export const command = defineCommand({
   ],
   async run(context, [first, second], options) {
     if (first === '-' && second === '-')
-      throw new Problem('usage', 'only one of the two can be standard input')
+      throw new Problem('usage', 'only one of the files can be standard input')
     const sides =
       second === undefined
         ? await lastChange(context, first)
@@ -100,39 +102,35 @@ export const command = defineCommand({
     if (types.every((type) => type === 'plot')) return diffOfPlots(context, sides, options)
     const at = types.findIndex((type) => type !== 'grid')
     if (at >= 0)
-      throw new Problem(
-        'usage',
-        `${sides[at].name} is a ${types[at]}, and the other one a ${types[1 - at]}`,
-        {
-          hint: 'Two grids can be compared, two plots, or two folders.',
-        },
-      )
+      throw new Problem('usage', `cannot compare a ${types[0]} with a ${types[1]}`, {
+        hint: 'Compare two grids, two plots or two folders.',
+      })
     if (options.image !== undefined) throw new Problem('usage', '--image is for plots')
     return diffOfGrids(context, await onOneService(context, sides), options)
   },
 })
 
-/** Throws `usage` for options that contradict each other. */
+/** Throws `usage` for contradicting options. */
 function refuseSenseless({ columns, ignore, stat, format, image }: Options): void {
-  const names = (given: readonly string[] | undefined): string[] => columnNames(given ?? []).filter(Boolean)
+  const names = (option: readonly string[] | undefined): string[] => columnNames(option ?? []).filter(Boolean)
   const ignored = new Set(names(ignore))
   if (columns && names(columns).every((name) => ignored.has(name)))
-    throw new Problem('usage', '--ignore names all of --columns: nothing would be compared')
+    throw new Problem('usage', '--ignore excludes all of --columns: nothing to compare')
   if (stat && (format === 'csv' || format === 'ndjson'))
     throw new Problem('usage', `--stat and --format ${format} cannot be used together`, {
-      hint: 'For programs, use --json with the fields that are needed.',
+      hint: 'For programs, use --json FIELDS.',
     })
   if (image !== undefined && !/\.png$/i.test(image))
-    throw new Problem('usage', `--image ${image}: the image is a PNG`, {
-      hint: 'Name a file that ends with .png.',
+    throw new Problem('usage', `--image ${image}: expected a name that ends with .png`, {
+      hint: 'Images of diffs are PNG files.',
     })
 }
 
-/** A version of a file, and the one before. */
+/** Returns the version before and the given version of a file. For a draft: current version and draft. */
 async function lastChange(context: Context, file: string): Promise<readonly [Side, Side]> {
   const client = await context.clientFor(file)
   const { fid, version } = await resolveVersion(client, file)
-  const { version: last, draft } = (await client.call('files.get', { fid, version })) as {
+  const { version: latest, draft } = (await client.call('files.get', { fid, version })) as {
     version?: number
     draft?: string
   }
@@ -143,56 +141,58 @@ async function lastChange(context: Context, file: string): Promise<readonly [Sid
       { name: file, client, fid, version, isLocal: false },
     ]
   }
-  if (last === undefined)
-    throw new Problem('usage', `${file} has no versions: it is neither a grid nor a plot`)
+  if (latest === undefined)
+    throw new Problem('usage', `${file} has no versions: only grids and plots have versions`)
   const { versions } = await client.call('versions.list', {
     fid,
-    query: { before: last, page_size: 1 },
+    query: { before: latest, page_size: 1 },
   })
   if (versions.length === 0)
-    throw new Problem('not_found', `${file} has no version before version ${last}`, {
+    throw new Problem('not_found', `${file} has no version before version ${latest}`, {
       hint: 'Name two files to compare: gridline diff BEFORE AFTER',
     })
   const name = version === undefined ? file : file.slice(0, file.lastIndexOf('@'))
-  const side = (one: number): Side => ({
-    name: `${name}@${one}`,
+  const side = (number: number): Side => ({
+    name: `${name}@${number}`,
     client,
     fid,
-    version: String(one),
+    version: String(number),
     isLocal: false,
   })
-  return [side(versions[0].version), side(last)]
+  return [side(versions[0].version), side(latest)]
 }
 
-/** Both sides. A directory of this machine is one if it is written as a path, or if both words name one. */
+/** Returns both sides. A word is a local directory if written as a path, or if both words are directories. */
 async function sidesOf(
   context: Context,
-  given: readonly [string, string],
+  words: readonly [string, string],
   options: Options,
 ): Promise<readonly [Side, Side]> {
   const isPath = (word: string): boolean => /^\.{0,2}[/\\]|[/\\]$|^\.\.?$/.test(word)
-  const areBoth = given.every(isDirectoryHere)
+  const areBoth = words.every(isDirectoryHere)
   const side = async (word: string): Promise<Side> => {
     if (!isDirectoryHere(word) || !(areBoth || isPath(word))) return sideOf(context, word, options)
     const client = await context.temporaryClient()
     return { name: word, client, fid: '', version: undefined, isLocal: true, filetype: 'fold' }
   }
-  return [await side(given[0]), await side(given[1])]
+  return [await side(words[0]), await side(words[1])]
 }
 
-async function sideOf(context: Context, given: string, reading: Options): Promise<Side> {
-  if (await isDataFileHere(given)) {
-    const { client, made } = await readHere(context, given, reading)
+/** Resolves a word to a side: a local data file, or a stored file. */
+async function sideOf(context: Context, word: string, reading: Options): Promise<Side> {
+  if (await isDataFileHere(word)) {
+    const { client, made } = await readHere(context, word, reading)
     const { fid, filetype } = made.file as { fid: string; filetype: 'grid' | 'fold' }
-    const name = basename(nameOfInput(given))
+    const name = basename(nameOfInput(word))
     return { name, client, fid, version: undefined, isLocal: true, filetype }
   }
-  const client = await context.clientFor(given)
-  return { name: given, client, ...(await resolveVersion(client, given)), isLocal: false }
+  const client = await context.clientFor(word)
+  return { name: word, client, ...(await resolveVersion(client, word)), isLocal: false }
 }
 
-async function typeOf({ client, fid, filetype: known }: Side): Promise<string> {
-  if (known !== undefined) return known === 'fold' ? 'folder' : 'grid'
+/** Returns `grid`, `plot` or `folder`. */
+async function typeOf({ client, fid, filetype: knownType }: Side): Promise<string> {
+  if (knownType !== undefined) return knownType === 'fold' ? 'folder' : 'grid'
   const { filetype } = await client.call('files.get', { fid })
   return filetype === 'fold' ? 'folder' : filetype
 }
@@ -207,22 +207,23 @@ async function diffOfGrids(
   return shown(context, diff, { before: before.name, after: after.name }, options)
 }
 
+/** Loads the differences of two grids, with names of local files. */
 async function diffOf(
   context: Context,
   [before, after]: readonly [Side, Side],
   options: Options,
 ): Promise<GridDiff> {
   const { client } = after
-  const [olds, news] = await Promise.all([before, after].map(namesOf))
-  const known = [...olds, ...news]
+  const [oldNames, newNames] = await Promise.all([before, after].map(namesOf))
+  const available = [...oldNames, ...newNames]
   const areShared = (key: readonly string[]): boolean =>
-    key.every((name) => olds.includes(name) && news.includes(name))
+    key.every((name) => oldNames.includes(name) && newNames.includes(name))
   const keys = [before, after].flatMap(({ copyOf }) => (copyOf?.primary_key ? [copyOf.primary_key] : []))
-  const names = (given: string | readonly string[] | undefined): string[] | undefined =>
-    given === undefined ? undefined : columnNames(given, known).filter((name) => name !== '')
+  const names = (option: string | readonly string[] | undefined): string[] | undefined =>
+    option === undefined ? undefined : columnNames(option, available).filter((name) => name !== '')
   const { format = 'table', stat, limit } = options
-  const forPeople = format === 'table' || format === 'md'
-  const isShown = (forPeople || format === 'html') && !isForPrograms(context)
+  const isTable = format === 'table' || format === 'md'
+  const hasContext = (isTable || format === 'html') && !isForPrograms(context)
   const diff = await client
     .call('grids.diff', {
       fid: after.fid,
@@ -234,8 +235,8 @@ async function diffOf(
         columns: names(options.columns),
         ignore: names(options.ignore),
         tolerance: toleranceOf(options.tolerance),
-        context: isShown ? true : undefined,
-        limit: stat ? 0 : (limit ?? (forPeople ? LISTED : MAX_LISTED)),
+        context: hasContext ? true : undefined,
+        limit: stat ? 0 : (limit ?? (isTable ? LISTED : MAX_LISTED)),
       },
     })
     .catch((error) => {
@@ -246,13 +247,13 @@ async function diffOf(
   return diff
 }
 
-/** The id and name to print for a side. Local files have no id. Copies print those of the original grid. */
+/** Returns id and name to print. Local files have no id. Copies show the original grid. */
 function aboutOf({ isLocal, name, copyOf }: Side): Partial<GridDiff['before']> {
   if (isLocal) return { fid: '', filename: name }
   return copyOf ? { fid: copyOf.fid, filename: copyOf.filename, version: copyOf.version } : {}
 }
 
-/** Replaces `version 1 of 'sales'` in a message by the name of the file of this machine. */
+/** Replaces `version 1 of 'sales'` in a message by the name of the local file. */
 function aboutFiles(problem: Problem, sides: readonly Side[]): Problem {
   let { message } = problem
   for (const { name, isLocal } of sides)
@@ -261,11 +262,13 @@ function aboutFiles(problem: Problem, sides: readonly Side[]): Problem {
   return new Problem(code, message, { hint, field })
 }
 
+/** Loads the column names of a grid. */
 async function namesOf({ client, fid, version }: Side): Promise<string[]> {
   const { cols } = await client.call('grids.get', { fid, version })
   return cols.map(({ name }) => name)
 }
 
+/** Parses --tolerance. Throws `usage`. */
 function toleranceOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const tolerance = Number(text)
@@ -274,6 +277,7 @@ function toleranceOf(text: string | undefined): number | undefined {
   return tolerance
 }
 
+/** Formats the differences of two grids as the result of the command. */
 function shown(
   context: Context,
   diff: GridDiff,
@@ -296,20 +300,22 @@ function shown(
   return { text, exit }
 }
 
-/** Everything is printed as JSON. */
+/** View of results that are only printed as JSON. */
 const NO_VIEW: TableView = { columns: [] }
 
+/** Returns whether the output is JSON. */
 function isForPrograms({ flags }: Context): boolean {
   return flags.json !== undefined || flags.jq !== undefined
 }
 
+/** Compares two plots: attributes of their figures, and optionally images. */
 async function diffOfPlots(
   context: Context,
   [before, after]: readonly [Side, Side],
   { exitCode, image, stat, format }: Options,
 ): Promise<CommandResult> {
-  const [old, now] = await Promise.all([before, after].map(figureOf))
-  const attributes = changedAttributes(old, now)
+  const [oldFigure, newFigure] = await Promise.all([before, after].map(figureOf))
+  const attributes = changedAttributes(oldFigure, newFigure)
   if (image !== undefined) {
     const [left, right] = await Promise.all([before, after].map(imageOf))
     await writeFile(image, pngOf(sideBySide(pixelsOf(left), pixelsOf(right)))).catch((error: Error) => {
@@ -319,19 +325,22 @@ async function diffOfPlots(
   }
   const exit = exitCode && attributes.length > 0 ? DIFFERS : 0
   if (isForPrograms(context)) {
-    const about = ({ fid, name }: Side) => ({ fid, name })
-    const one = { before: about(before), after: about(after), is_same: attributes.length === 0, attributes }
-    return { one, view: NO_VIEW, exit }
+    const summarize = ({ fid, name }: Side) => ({ fid, name })
+    const result = {
+      before: summarize(before),
+      after: summarize(after),
+      is_same: attributes.length === 0,
+      attributes,
+    }
+    return { one: result, view: NO_VIEW, exit }
   }
   if (attributes.length === 0 || stat) {
     const count = attributes.length
-    const what =
+    const summary =
       count === 0 ? 'no differences' : `${count} ${count === 1 ? 'attribute differs' : 'attributes differ'}`
     if (count === 0 && image === undefined)
-      context.messages.note(
-        'of plots, figures are compared, and not the data that they show; --image shows both',
-      )
-    return { text: `${before.name} → ${after.name}: ${what}\n`, exit }
+      context.messages.note('only the figures were compared, not their data; to compare images, use --image')
+    return { text: `${before.name} → ${after.name}: ${summary}\n`, exit }
   }
   if (format !== undefined && format !== 'table')
     return { text: attributesText(attributes, format, { before: before.name, after: after.name }), exit }
@@ -347,6 +356,7 @@ const attributesView: TableView = {
   ],
 }
 
+/** Formats a value in at most 60 characters. */
 function short(value: unknown): string {
   if (value === undefined) return ''
   const text = typeof value === 'string' ? value : JSON.stringify(value)

@@ -1,3 +1,4 @@
+// `gridline doctor`: checks the setup and suggests fixes.
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { release } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -18,7 +19,7 @@ interface Check {
   check: string
   status: Status
   detail: string
-  /** What to do. */
+  /** Suggested fix. */
   fix: string | null
 }
 
@@ -28,23 +29,23 @@ const view: TableView = {
     { field: 'check', title: 'CHECK' },
     { field: 'status', title: 'STATUS' },
     { field: 'detail', title: 'DETAIL' },
-    { field: 'fix', title: 'WHAT TO DO', format: (fix: string | null) => fix ?? '' },
+    { field: 'fix', title: 'FIX', format: (fix: string | null) => fix ?? '' },
   ],
 }
 
-/** A clock that differs by more breaks tokens and signatures, in ms. */
+/** Clock difference, in ms, that breaks tokens and signatures. */
 const SKEW_MS = 60_000
-/** Free disk space below which uploads are likely to fail, in bytes. */
+/** Free disk space, in bytes, below which uploads are likely to fail. */
 const LITTLE_SPACE_BYTES = 1024 * 1024 * 1024
 
 export const command = defineCommand({
   prints: array([], {
-    check: 'its name',
+    check: 'name of the check',
     status: 'ok, warning or failure',
-    detail: 'what was found',
-    fix: 'what to do, or null',
+    detail: 'result of the check',
+    fix: 'suggested fix, or null',
   }),
-  options: [{ flags: '--no-chromium', description: 'do not look for Chromium, which takes a moment' }],
+  options: [{ flags: '--no-chromium', description: 'skip the check for Chromium' }],
   examples: ['gridline doctor', 'gridline doctor --jq \'.[] | select(.status != "ok")\''],
   async run(context, _, { chromium }) {
     const checks: Check[] = [
@@ -101,9 +102,7 @@ async function server(context: Context): Promise<Check[]> {
     const response = await client.response('service.ready')
     await response.bytes().return?.(undefined)
     const ms = Math.round(performance.now() - started)
-    const checks = [
-      ok('server', url === undefined ? 'the files of this machine' : `${url} answers in ${ms} ms`),
-    ]
+    const checks = [ok('server', url === undefined ? 'files on this machine' : `${url} answers in ${ms} ms`)]
     const date = Date.parse(response.headers.date ?? '')
     if (url !== undefined && Number.isFinite(date)) {
       const skew = Date.now() - date
@@ -112,17 +111,17 @@ async function server(context: Context): Promise<Check[]> {
           ? bad(
               'clock',
               'warning',
-              `this machine and the server differ by ${Math.round(skew / 1000)} s`,
+              `the clock differs from the server by ${Math.round(skew / 1000)} s`,
               'Set the clock, for example with NTP.',
             )
-          : ok('clock', 'matches the clock of the server'),
+          : ok('clock', 'matches the server'),
       )
     }
     checks.push(await credentials(context), ...(await plots(context)))
     return checks
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    return [bad('server', 'failure', error.message, error.hint ?? 'Check the address: gridline config list')]
+    return [bad('server', 'failure', error.message, error.hint ?? 'Check the URL with: gridline config list')]
   }
 }
 
@@ -135,34 +134,34 @@ async function credentials(context: Context): Promise<Check> {
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     if (!api_key.value)
-      return bad('credentials', 'warning', 'no API key: only public files can be read', 'gridline login')
+      return bad('credentials', 'warning', 'no API key, so only public files are readable', 'gridline login')
     return bad('credentials', 'failure', `${error.message} (key from: ${api_key.source})`, 'gridline login')
   }
 }
 
 function proxy({ environment }: Context): Check {
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].filter((name) => environment[name])
-  const without = environment.NO_PROXY ?? environment.no_proxy
+  const exceptions = environment.NO_PROXY ?? environment.no_proxy
   if (names.length === 0) return ok('proxy', 'none')
-  return ok('proxy', `${names.join(', ')}${without ? `, but not for ${without}` : ''}`)
+  return ok('proxy', `${names.join(', ')}${exceptions ? `, except for ${exceptions}` : ''}`)
 }
 
 function database({ environment }: Context): Check {
   const { data } = places(environment)
   const file = join(data, 'gridline.db')
   try {
-    const at = statSync(file, { throwIfNoEntry: false })
-    const there = nearest(data)
-    if (!mayWrite(there) || (at && !mayWrite(file)))
+    const stats = statSync(file, { throwIfNoEntry: false })
+    const existingFolder = nearest(data)
+    if (!mayWrite(existingFolder) || (stats && !mayWrite(file)))
       return bad(
         'database',
         'warning',
-        at ? `${file} can only be read` : `none yet, and ${file} cannot be created`,
-        'Check the rights of the folder, or set GRIDLINE_HOME.',
+        stats ? `${file} is read-only` : `none yet, and ${file} cannot be created`,
+        'Check the permissions of the folder, or set GRIDLINE_HOME.',
       )
-    const { bavail, bsize } = statfsSync(there)
+    const { bavail, bsize } = statfsSync(existingFolder)
     const free = bavail * bsize
-    const detail = `${at ? `${file}, ${bytesText(at.size)}` : `none yet (${file})`}; ${bytesText(free)} free`
+    const detail = `${stats ? `${file}, ${bytesText(stats.size)}` : `none yet (${file})`}; ${bytesText(free)} free`
     return free < LITTLE_SPACE_BYTES
       ? bad('database', 'warning', detail, 'Free some disk space.')
       : ok('database', detail)
@@ -176,7 +175,7 @@ function database({ environment }: Context): Check {
   }
 }
 
-/** A folder, or the nearest one above it that exists: it is created there. */
+/** Returns the folder, or its nearest existing ancestor. */
 function nearest(folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : nearest(dirname(folder))
 }
@@ -216,15 +215,15 @@ async function browser({ environment }: Context): Promise<Check> {
       'chromium',
       'warning',
       'not found; images of plots are not available',
-      'Install Chromium with the system, or name it with GRIDLINE_CHROMIUM.',
+      'Install Chromium, or set GRIDLINE_CHROMIUM to its path.',
     )
   }
 }
 
-/** Plots whose data is looked for, the last changed first. */
+/** Maximum number of plots to check, last changed first. */
 const MAX_PLOTS = 100
 
-/** Whether the plots of this user find the columns that they show. */
+/** Checks whether the plots of the user find their columns. */
 async function plots(context: Context): Promise<Check[]> {
   const client = await context.client()
   try {
@@ -232,15 +231,15 @@ async function plots(context: Context): Promise<Check[]> {
     const { children } = await client.call('folders.all', {
       query: { user: username, filetype: ['plot'], order_by: '-date_modified', page_size: MAX_PLOTS },
     })
-    const read = await Promise.all(
+    const checked = await Promise.all(
       children.results.map(({ fid }) => client.call('plots.get', { fid, query: { missing: true } })),
     )
-    const broken = read.filter(({ missing }) => missing)
+    const broken = checked.filter(({ missing }) => missing)
     if (broken.length === 0)
       return [
         ok(
           'plots',
-          `${counted(read.length, 'plot')}${read.length === MAX_PLOTS ? ', the last changed,' : ''} with all their data`,
+          `${counted(checked.length, 'plot')}${checked.length === MAX_PLOTS ? ', last changed,' : ''} with all their data`,
         ),
       ]
     return broken.map(({ filename, fid, missing }) =>
@@ -248,12 +247,12 @@ async function plots(context: Context): Promise<Check[]> {
         'plots',
         'warning',
         `${filename} (${fid}): ${missing}`,
-        'Upload the grid with the column of that name again, or update the plot.',
+        'Upload the grid again with that column, or update the plot.',
       ),
     )
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    // Without an account there are no plots; other errors are those of the server.
+    // Anonymous users have no plots; other errors are reported for the server.
     return []
   }
 }

@@ -1,3 +1,4 @@
+// `gridline draft`: lists and deletes drafts.
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
 import { array, object } from '../core/prints.ts'
 import { runEach } from '../files/batch.ts'
@@ -38,7 +39,7 @@ const list = defineCommand({
 })
 
 const deleteDraft = defineCommand({
-  prints: object([], { name: 'the draft', deleted: 'how many grids had one with this name' }),
+  prints: object([], { name: 'name of the draft', deleted: 'number of grids that had the draft' }),
   writes: true,
   arguments: '<name...>',
   completes: [undefined],

@@ -1,3 +1,4 @@
+// `gridline file extras`: attaches texts and JSON to files.
 import { isUtf8 } from 'node:buffer'
 import { basename } from 'node:path'
 import { type Client, resolve } from '../../client/index.ts'
@@ -51,12 +52,14 @@ const cat = defineCommand({
   },
 })
 
+/** Reads a text file. Throws `bad_data` if it is binary. */
 async function textOf(file: string): Promise<string> {
   const bytes = await wholeOf(file)
   if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString('utf8')
   throw new Problem('bad_data', `${file} is not text; extras can only hold text or JSON`)
 }
 
+/** Parses JSON. Throws `bad_data`. */
 function jsonOf(file: string, text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,3 +1,4 @@
+// `gridline file`: attachments of files.
 import type { CommandEntry } from '../core/define.ts'
 
 export const commands: readonly CommandEntry[] = [

@@ -1,3 +1,4 @@
+// `gridline history`: lists versions, or removes one.
 import { type Client, resolveVersion } from '../../client/index.ts'
 import { ifFound, Problem } from '../../contract/errors.ts'
 import type { Version } from '../../contract/resources/index.ts'
@@ -38,46 +39,48 @@ const view: TableView = {
       field: 'source',
       title: 'SOURCE',
       isOptional: true,
-      // The hash of a file, by which `upload` skips what has not changed, says nothing to people.
+      // Hide the hash by which `upload` detects unchanged files.
       format: (source: string | null) => (source === null || source.startsWith('sha256:') ? '' : source),
     },
     { field: 'message', title: 'MESSAGE', least: 20 },
   ],
 }
 
-/** Versions of a plot that are compared with those before them. */
+/** Maximum number of versions of a plot that are compared with their predecessors. */
 const MAX_COMPARED = 20
 
+/** Version with the changed parts of the figure. */
 type Compared = Version & { changed?: string }
 
-/** The versions of a plot, with what each changed of the figure before it: `title, type`. */
+/** Adds to each version of a plot what it changed: `title, type`. */
 async function compared(client: Client, fid: string, versions: readonly Version[]): Promise<Compared[]> {
-  const few = versions.slice(0, MAX_COMPARED + 1)
+  const recent = versions.slice(0, MAX_COMPARED + 1)
   const figures = await Promise.all(
-    few.map(async ({ version }) =>
+    recent.map(async ({ version }) =>
       (await client.response('plots.content', { fid, version: String(version) })).json(),
     ),
   )
   return versions.map((version, k) => {
-    if (k + 1 >= few.length) return version
+    if (k + 1 >= recent.length) return version
     const parts = changedAttributes(figures[k + 1], figures[k]).map(({ attribute }) => partOf(attribute))
     return { ...version, changed: [...new Set(parts.filter((part) => part !== 'meta'))].join(', ') }
   })
 }
 
-/** `layout.title.text` → `title`, `data[0].xsrc` → `x`. */
+/** Returns the changed part of a figure: `layout.title.text` → `title`, `data[0].xsrc` → `x`. */
 function partOf(attribute: string): string {
   const [, name = attribute] = /^(?:layout|data\[\d+\])\.(\w+)/.exec(attribute) ?? []
   return PARTS[name] ?? name.replace(/src$/, '')
 }
 
+/** Names of parts that differ from their attributes. */
 const PARTS: Readonly<Record<string, string>> = { template: 'theme', transforms: 'rows' }
 
-/** `+12 −3 rows, +1 column`, or what changed of a figure; nothing where it has not been counted. */
+/** Formats changes: `+12 −3 rows, +1 column`, or parts of a figure. Empty if not counted. */
 function changes(version: Compared): string {
   if (version.changed !== undefined) return version.changed
   const parts: string[] = []
-  for (const [what, added, removed, changed] of [
+  for (const [noun, added, removed, changed] of [
     ['rows', version.rows_added, version.rows_removed, version.rows_changed],
     ['columns', version.columns_added, version.columns_removed, version.columns_changed],
   ] as const) {
@@ -87,40 +90,46 @@ function changes(version: Compared): string {
       changed ? `~${changed}` : '',
     ].filter(Boolean)
     const sum = (added ?? 0) + (removed ?? 0) + (changed ?? 0)
-    if (counts.length > 0) parts.push(`${counts.join(' ')} ${sum === 1 ? what.slice(0, -1) : what}`)
+    if (counts.length > 0) parts.push(`${counts.join(' ')} ${sum === 1 ? noun.slice(0, -1) : noun}`)
   }
   return parts.join(', ')
 }
 
-/** Charts that are looked at. */
+/** Maximum number of charts that are searched for kept versions. */
 const MAX_CHARTS = 100
 
-/** Whether a version is kept, and the kept versions of charts that show the grid: these have data of their own. */
+/**
+ * Returns whether a version is kept, and the kept versions of charts of the grid, which have their own copy
+ * of the data.
+ */
 async function keptWith(
   client: Client,
   fid: string,
   version: string,
 ): Promise<{ version: boolean; name?: string; charts: string[] }> {
-  const listOf = async (of: string): Promise<Version[]> =>
-    (await ifFound(client.call('versions.list', { fid: of, query: { page_size: 1000 } })))?.versions ?? []
-  const own = (await listOf(fid)).find((one) => String(one.version) === version || one.name === version)
+  const listVersions = async (file: string): Promise<Version[]> =>
+    (await ifFound(client.call('versions.list', { fid: file, query: { page_size: 1000 } })))?.versions ?? []
+  const target = (await listVersions(fid)).find(
+    (candidate) => String(candidate.version) === version || candidate.name === version,
+  )
   const { filetype, referencers } = await client.call('files.get', { fid })
   const charts: string[] = []
   if (filetype === 'grid')
     for (const chart of (referencers as string[]).slice(0, MAX_CHARTS))
-      for (const one of await listOf(chart)) if (one.kept) charts.push(`${chart}@${one.name ?? one.version}`)
-  return { version: own?.kept === true, name: own?.name ?? undefined, charts }
+      for (const chartVersion of await listVersions(chart))
+        if (chartVersion.kept) charts.push(`${chart}@${chartVersion.name ?? chartVersion.version}`)
+  return { version: target?.kept === true, name: target?.name ?? undefined, charts }
 }
 
 export const command = defineCommand({
-  prints: array('Version', { changed: 'of plots: the parts of the figure that the last versions changed' }),
+  prints: array('Version', { changed: 'for plots: changed parts of the figure, in the latest versions' }),
   arguments: '<file>',
   writes: true,
   lists: { limit: 100 },
   options: [
     {
       flags: '--forget <version>',
-      description: 'remove this version permanently, with the data that only it has',
+      description: 'remove this version permanently, with data used only by it',
     },
     { flags: '-y, --yes', description: 'skip the confirmation prompt' },
   ],
@@ -131,37 +140,43 @@ export const command = defineCommand({
   ],
   async run(context, [file], { forget, yes, dryRun, limit = 100 }) {
     const client = await context.client()
-    const { fid, version: upTo } = await resolveVersion(client, file)
+    const { fid, version: upToVersion } = await resolveVersion(client, file)
     if (forget !== undefined) {
-      if (!parseVersionRef(forget)) throw new Problem('usage', `--forget: ${forget} names no version`)
+      if (!parseVersionRef(forget)) throw new Problem('usage', `--forget: ${forget} is not a version`)
       if (dryRun) await client.call('files.get', { fid, version: forget })
-      const kept = await keptWith(client, fid, forget)
-      const what = kept.version ? `, which is kept${kept.name ? ` as ${kept.name}` : ''}` : ''
-      await confirm(`Remove version ${forget} of ${file}${what} permanently?`, yes === true)
+      const keptVersions = await keptWith(client, fid, forget)
+      const keptNote = keptVersions.version
+        ? `, which is kept${keptVersions.name ? ` as ${keptVersions.name}` : ''}`
+        : ''
+      await confirm(`Remove version ${forget} of ${file}${keptNote} permanently?`, yes === true)
       const { version } = await client.call('versions.forget', { fid, query: { version: forget } })
       context.messages.aside(`Removed version ${version}`)
-      for (const chart of kept.charts)
+      for (const chart of keptVersions.charts)
         context.messages.warning(
-          `a kept version of a chart has data of its own, of ${file} at some time: ${chart}; to remove that: gridline keep ${quoted(chart)} --undo`,
+          `the kept chart version ${chart} still contains data of ${file}; to remove it: gridline keep ${quoted(chart)} --undo`,
         )
       return undefined
     }
-    const many: Version[] = []
-    // Of a version, it and those before.
-    const last = upTo === undefined ? undefined : await client.call('files.get', { fid, version: upTo })
-    const first = (last as { version?: number } | undefined)?.version
-    for (let before = first === undefined ? undefined : first + 1; many.length < limit; ) {
+    const versions: Version[] = []
+    // With a version: list it and earlier ones.
+    const newest =
+      upToVersion === undefined ? undefined : await client.call('files.get', { fid, version: upToVersion })
+    const newestVersion = (newest as { version?: number } | undefined)?.version
+    for (
+      let before = newestVersion === undefined ? undefined : newestVersion + 1;
+      versions.length < limit;
+    ) {
       const page = await client.call('versions.list', {
         fid,
-        query: { before, page_size: Math.min(1000, limit - many.length) },
+        query: { before, page_size: Math.min(1000, limit - versions.length) },
       })
-      many.push(...page.versions)
+      versions.push(...page.versions)
       if (page.next === null) break
       before = page.next
     }
     const { filetype } = await client.call('files.get', { fid })
     return {
-      many: filetype === 'plot' ? await compared(client, fid, many) : many,
+      many: filetype === 'plot' ? await compared(client, fid, versions) : versions,
       view,
       empty: 'No versions.',
     }

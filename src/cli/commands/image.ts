@@ -1,3 +1,4 @@
+// `gridline image`: saves images of plots, figures and data files.
 import { writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -22,23 +23,23 @@ import { localOptions, refuseReadingOptions } from '../files/parse-options.ts'
 const options = [
   {
     flags: '-o, --output <file>',
-    description: 'file to write; its extension sets the format (default: NAME.png)',
+    description: 'output file; its extension sets the format (default: NAME.png)',
   },
   { flags: '--format <format>', description: 'image format', choices: imageFormats },
-  { flags: '--width <pixels>', integer: {}, description: 'width (default: that of the layout, or 700)' },
-  { flags: '--height <pixels>', integer: {}, description: 'height (default: that of the layout, or 500)' },
+  { flags: '--width <pixels>', integer: {}, description: 'width (default: from the layout, or 700)' },
+  { flags: '--height <pixels>', integer: {}, description: 'height (default: from the layout, or 500)' },
   {
     flags: '--scale <factor>',
     description:
-      'pixels of the image per pixel of width and height (default: 1); or how --color is shown: diverging, log or steps',
+      'image pixels per pixel of width and height (default: 1), or color scale of --color: diverging, log or steps',
   },
   {
     flags: '--dark',
-    description: 'colors for a dark page; figures with colors of their own keep them',
+    description: 'use dark colors; figures that set their own keep them',
   },
   {
     flags: '--plot <type>',
-    description: 'of a data file: the type of the chart (default: chosen from the columns)',
+    description: 'for data files: chart type (default: chosen from the columns)',
     choices: chartChoices,
   },
   ...chartOptions.filter(({ flags }) => flags !== '--scale <kind>' && flags !== '--locale <tag>'),
@@ -46,20 +47,20 @@ const options = [
   ...localOptions,
 ] as const satisfies readonly Option[]
 
-/** The options that most images need. */
+/** Options shown by the short help. */
 const usual: ShortHelp = {
   options: {
-    '--output': 'file to write; - for stdout',
+    '--output': 'output file (- for stdout)',
     '--width': 'width in pixels',
     '--height': 'height in pixels',
-    '--scale': 'pixels of the image per pixel of width and height',
+    '--scale': 'image pixels per pixel of width and height',
     '--dark': 'use dark colors; figures that set their own keep them',
-    '--plot': 'of a data file: the type of the chart',
+    '--plot': 'for data files: chart type',
     '--x': 'column of the x axis; labels of a pie',
     '--y': 'columns of the y axis: a,b or 2019-2023 or temp_*',
     '--by': 'draw one series per value of this column',
     '--aggregate': 'combine rows with the same x: sum, mean, count …',
-    '--where': 'only rows for which this is true: temp > 20',
+    '--where': 'use only matching rows: temp > 20',
     '--title': 'title of the chart (default: from its columns)',
     '--theme': 'gridline, newsroom, print, or a JSON file',
     '--column': 'type of a column: zip:text, day:date',
@@ -86,7 +87,7 @@ export const command = defineCommand({
   async run(context, [source], options) {
     const isFile = await isFigureFile(source)
     const format = formatOf(options)
-    const wanted = {
+    const settings = {
       format,
       width: options.width,
       height: options.height,
@@ -94,28 +95,28 @@ export const command = defineCommand({
       theme: options.dark ? ('dark' as const) : undefined,
     }
     const isData = !isFile && (await isDataFileHere(source))
-    const lost = (['plot', ...optionNames] as const).find(
+    const chartOption = (['plot', ...optionNames] as const).find(
       (name) =>
         name in options &&
         name !== 'locale' &&
         (name !== 'scale' || colorScaleOf(options.scale) !== undefined),
     )
     if (!isData) refuseReadingOptions(options)
-    if (lost !== undefined && !isData)
-      throw new Problem('usage', `${flagOf(lost)} is for data files of this machine`)
+    if (chartOption !== undefined && !isData)
+      throw new Problem('usage', `${flagOf(chartOption)} can only be used with local data files`)
     const { image, name } = isFile
-      ? await drawFile(context, source, wanted)
+      ? await drawFile(context, source, settings)
       : isData
-        ? await drawData(context, source, wanted, options)
-        : await drawPlot(context, source, wanted)
+        ? await drawData(context, source, settings, options)
+        : await drawPlot(context, source, settings)
     const output = options.output ?? `${name}.${format}`
     if (output === '-') return { bytes: once(image) }
     await writeFile(output, image).catch((error) => {
       throw new Problem('failed', `cannot write ${output}: ${whyNot(error)}`)
     })
-    const one = { file: output, format, bytes: image.length }
+    const result = { file: output, format, bytes: image.length }
     return {
-      one,
+      one: result,
       view: {
         id: 'file',
         columns: [
@@ -128,12 +129,14 @@ export const command = defineCommand({
   },
 })
 
+/** Returns why a file cannot be written. */
 function whyNot(error: NodeJS.ErrnoException): string {
-  if (error.code === 'ENOENT') return 'there is no such directory'
+  if (error.code === 'ENOENT') return 'no such directory'
   if (error.code === 'EISDIR') return 'it is a directory'
   return error.message
 }
 
+/** Settings of the image. Sizes in pixels. */
 interface Wanted {
   format: ImageFormat
   width?: number
@@ -142,65 +145,80 @@ interface Wanted {
   theme?: 'dark'
 }
 
-/** The format asked for, otherwise the one that the name of the file says. */
+/** Returns the format of --format, or of the extension of --output. Throws `usage` if they contradict. */
 function formatOf({ format, output }: OptionsOf<typeof options>): ImageFormat {
   const extension = output === undefined || output === '-' ? '' : extname(output).slice(1).toLowerCase()
-  const named = extension === 'jpg' ? 'jpeg' : extension
-  const known = imageFormats.find((one) => one === named)
-  if (format && known && format !== known)
-    throw new Problem('usage', `--format ${format} and the file name ${output} do not agree`)
+  const formatName = extension === 'jpg' ? 'jpeg' : extension
+  const extensionFormat = imageFormats.find((candidate) => candidate === formatName)
+  if (format && extensionFormat && format !== extensionFormat)
+    throw new Problem('usage', `--format ${format} contradicts the file name ${output}`)
   if (format) return format
-  if (extension !== '' && !known)
+  if (extension !== '' && !extensionFormat)
     throw new Problem('usage', `-o ${output}: .${extension} is not an image format`, {
       hint: `Formats: ${imageFormats.join(', ')}. Set one with --format.`,
     })
-  return known ?? 'png'
+  return extensionFormat ?? 'png'
 }
 
+/** Parses --scale as a factor; undefined for color scales. Throws `usage`. */
 function scaleOf(text: string | undefined): number | undefined {
   if (text === undefined || colorScaleOf(text) !== undefined) return undefined
   const scale = Number(text)
-  if (!(scale > 0)) throw new Problem('usage', `--scale ${text}: must be a number greater than 0`)
+  if (!(scale > 0))
+    throw new Problem(
+      'usage',
+      `--scale ${text}: must be a number above 0, or a color scale: ${colorScales.join(', ')}`,
+    )
   return scale
 }
 
-/** The scale of colors of a chart, which is not a factor. */
+/** Returns --scale if it is a color scale, not a factor. */
 function colorScaleOf(text: string | undefined): (typeof colorScales)[number] | undefined {
   return colorScales.find((scale) => scale === text)
 }
 
-/** A figure of this machine, drawn here: nothing is uploaded. */
-async function drawFile(context: Context, file: string, wanted: Wanted) {
+/** Draws a local figure. Nothing is uploaded. */
+async function drawFile(context: Context, file: string, settings: Wanted) {
   const { text, name } = await readFigure(file)
   const { drawFigure } = await import('../../service/index.ts')
-  const image = await drawFigure(text, wanted, context.environment)
+  const image = await drawFigure(text, settings, context.environment)
   const omitted = imagesNote(JSON.parse(text))
   if (omitted) context.messages.warning(omitted)
   return { image, name: name ?? 'figure' }
 }
 
-/** A chart of a data file of this machine: nothing is uploaded. */
-async function drawData(context: Context, file: string, wanted: Wanted, given: OptionsOf<typeof options>) {
-  const { client, fid } = await gridOfFile(context, file, given)
+/** Draws a chart of a local data file. Nothing is uploaded. */
+async function drawData(
+  context: Context,
+  file: string,
+  settings: Wanted,
+  imageOptions: OptionsOf<typeof options>,
+) {
+  const { client, fid } = await gridOfFile(context, file, imageOptions)
   const grid = await client.call('grids.get', { fid })
-  const chart = { ...given, scale: colorScaleOf(given.scale) }
-  const { figure } = await chartFor(client, grid, given.plot, chart, (text) => context.messages.note(text))
+  const chart = { ...imageOptions, scale: colorScaleOf(imageOptions.scale) }
+  const { figure } = await chartFor(client, grid, imageOptions.plot, chart, (text) =>
+    context.messages.note(text),
+  )
   const { file: plot } = await client.call('plots.create', {
-    body: figureBody(JSON.stringify(await inUsualTheme(context, figure, given)), {}),
+    body: figureBody(JSON.stringify(await inUsualTheme(context, figure, imageOptions)), {}),
   })
   const response = await client.response('plots.content', { fid: plot.fid, query: { inline_data: true } })
   const { drawFigure } = await import('../../service/index.ts')
-  return { image: await drawFigure(await response.text(), wanted, context.environment), name: grid.filename }
+  return {
+    image: await drawFigure(await response.text(), settings, context.environment),
+    name: grid.filename,
+  }
 }
 
-/** A plot, drawn where it is stored, with its present data. */
-async function drawPlot(context: Context, plot: string, wanted: Wanted) {
+/** Draws a stored plot on its server, with current data. Throws `bad_data` if columns are missing. */
+async function drawPlot(context: Context, plot: string, settings: Wanted) {
   const client = await context.clientFor(plot)
   const fid = await resolve(client, plot, 'plot').catch((error) => {
     throw aboutLocalFile(error, plot)
   })
   const { filename } = await client.call('plots.get', { fid })
-  const response = await client.response('files.image', { fid, query: wanted })
+  const response = await client.response('files.image', { fid, query: settings })
   const missing = response.headers[MISSING_HEADER]
   if (missing !== undefined) {
     await response.bytes()[Symbol.asyncIterator]().return?.(undefined)

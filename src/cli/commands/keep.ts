@@ -1,3 +1,4 @@
+// `gridline keep`: keeps a version permanently, or stops keeping it.
 import { resolveVersion } from '../../client/index.ts'
 import { defineCommand } from '../core/define.ts'
 import { object } from '../core/prints.ts'
@@ -20,8 +21,8 @@ export const command = defineCommand({
   arguments: '<file>',
   usage: '<file[@version]>',
   options: [
-    { flags: '--name <name>', description: 'a name for the version, to use in its place: sales@final' },
-    { flags: '--undo', description: 'do not keep it any more: it expires as others do' },
+    { flags: '--name <name>', description: 'name of the version, usable instead of its number: sales@final' },
+    { flags: '--undo', description: 'stop keeping the version; it expires as usual' },
   ],
   examples: ['gridline keep sales@3 --name final', 'gridline keep chart', 'gridline keep sales@3 --undo'],
   async run(context, [file], { name, undo, dryRun }) {

@@ -1,3 +1,4 @@
+// `gridline key`: creates, lists and revokes API keys.
 import { Problem } from '../../contract/errors.ts'
 import { scopeNames } from '../../contract/resources/index.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
@@ -22,6 +23,7 @@ const newView: TableView = { id: 'api_key', columns: [{ field: 'api_key', title:
 
 type Scope = (typeof scopeNames)[number]
 
+/** Returns whether a text is the name of a scope. */
 function isScope(text: string): text is Scope {
   return scopeNames.some((name) => name === text)
 }
@@ -35,7 +37,7 @@ const create = defineCommand({
       flags: '--expires <time>',
       description: 'lifetime of the key, such as 30d, 12h or 90m (default: never expires)',
     },
-    { flags: '--label <text>', description: 'label to remember what the key is for' },
+    { flags: '--label <text>', description: 'label of the key' },
   ],
   examples: [
     'gridline key create --label ci --scopes read,write --expires 30d',
@@ -44,16 +46,16 @@ const create = defineCommand({
   async run(context, _, options) {
     const { scopes, expires, label } = options
     const client = await context.client()
-    const given = scopes?.split(',').map((scope) => scope.trim())
-    const unknown = given?.find((scope) => !isScope(scope))
+    const requestedScopes = scopes?.split(',').map((scope) => scope.trim())
+    const unknown = requestedScopes?.find((scope) => !isScope(scope))
     if (unknown !== undefined)
       throw new Problem('usage', `--scopes ${scopes}: unknown scope ${JSON.stringify(unknown)}`, {
         hint: `Available scopes: ${scopeNames.join(', ')}.`,
       })
-    const json = { name: label, scopes: given?.filter(isScope), expires }
-    const made = await client.call('keys.create', { json })
+    const json = { name: label, scopes: requestedScopes?.filter(isScope), expires }
+    const created = await client.call('keys.create', { json })
     context.messages.note('Save the key now; it is not shown again.')
-    return { one: made, view: newView }
+    return { one: created, view: newView }
   },
 })
 
@@ -74,13 +76,13 @@ const revoke = defineCommand({
   examples: ['gridline key revoke 3f1c0a9be2d4', 'gridline key revoke 3f1c0a9be2d4 90ab12cd34ef'],
   async run(context, ids) {
     const client = await context.client()
-    const known = (await client.call('keys.list')).keys
-    const end = async (id: string): Promise<object> => {
+    const keys = (await client.call('keys.list')).keys
+    const revokeKey = async (id: string): Promise<object> => {
       await client.call('keys.revoke', { name: id })
-      return known.find((key) => key.id === id) ?? { id }
+      return keys.find((key) => key.id === id) ?? { id }
     }
-    if (ids.length === 1) return { one: await end(ids[0]), view }
-    return { ...(await runEach(ids, end)), view }
+    if (ids.length === 1) return { one: await revokeKey(ids[0]), view }
+    return { ...(await runEach(ids, revokeKey)), view }
   },
 })
 

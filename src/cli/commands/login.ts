@@ -1,3 +1,4 @@
+// `gridline login`: stores the credentials for a server in a profile.
 import { resolve } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
 import { checkUrl, LOCAL, originOf, type Profile } from '../config/settings.ts'
@@ -14,7 +15,11 @@ import { whoView } from './whoami.ts'
 const loginView = { ...whoView, columns: whoView.columns.slice(0, 3) }
 
 export const command = defineCommand({
-  prints: object([], { username: 'your name', server: 'its URL', profile: 'the profile' }),
+  prints: object([], {
+    username: 'your username',
+    server: 'URL of the server',
+    profile: 'name of the profile',
+  }),
   arguments: '[url]',
   options: [
     { flags: '--user <name>', description: 'your username on the server' },
@@ -22,7 +27,7 @@ export const command = defineCommand({
     {
       flags: '--oidc',
       description:
-        'in a CI job: log in with its identity token, without a stored key (GitHub Actions, GitLab CI)',
+        'in CI jobs: log in with the identity token instead of a stored key (GitHub Actions, GitLab CI)',
     },
   ],
   examples: [
@@ -31,25 +36,25 @@ export const command = defineCommand({
     'gridline login localhost:8080 --profile test',
     'gridline login https://charts.example.com --oidc      # in a CI job',
   ],
-  async run(context, [given], options) {
+  async run(context, [urlArgument], options) {
     const profile = context.flags.profile ?? context.environment.GRIDLINE_PROFILE ?? 'default'
     if (profile === LOCAL || context.flags.local)
       throw new Problem('usage', 'the profile local needs no login: it is this machine', {
         hint: 'Use another name: --profile NAME',
       })
-    const before = (await context.config.read()).profiles?.[profile]
-    const terminal = process.stdin.isTTY === true && process.stderr.isTTY === true
-    const address =
-      given ??
+    const existingProfile = (await context.config.read()).profiles?.[profile]
+    const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true
+    const serverAddress =
+      urlArgument ??
       context.environment.GRIDLINE_URL ??
-      before?.url ??
-      (terminal ? await ask('Server URL: ') : undefined)
-    if (!address)
-      throw new Problem('usage', 'no server given', {
+      existingProfile?.url ??
+      (isTerminal ? await ask('Server URL: ') : undefined)
+    if (!serverAddress)
+      throw new Problem('usage', 'the server is missing', {
         hint: 'Pass its URL: gridline login https://charts.example.com',
       })
-    const url = checkUrl(address)
-    const caFile = certificatesOf(context, before, url)
+    const url = checkUrl(serverAddress)
+    const caFile = certificatesOf(context, existingProfile, url)
     if (options.oidc) {
       const { token } = await identityToken(url, context.environment)
       const { client, close } = await remote(url, { caFile })
@@ -63,7 +68,7 @@ export const command = defineCommand({
       }
     }
     const inBrowser =
-      terminal &&
+      isTerminal &&
       options.browser !== false &&
       options.user === undefined &&
       !context.environment.GRIDLINE_USER &&
@@ -82,19 +87,19 @@ export const command = defineCommand({
     const user =
       (options.user as string | undefined) ??
       context.environment.GRIDLINE_USER ??
-      (terminal ? await ask('Username: ') : undefined)
-    if (!user) throw new Problem('usage', 'no user given', { hint: 'Use --user NAME.' })
+      (isTerminal ? await ask('Username: ') : undefined)
+    if (!user) throw new Problem('usage', 'the user is missing', { hint: 'Use --user NAME.' })
     const apiKey =
       context.environment.GRIDLINE_API_KEY ??
-      (terminal ? await askHidden('API key: ') : (await wholeOf('-')).toString('utf8').trim())
+      (isTerminal ? await askHidden('API key: ') : (await wholeOf('-')).toString('utf8').trim())
     if (!apiKey)
-      throw new Problem('usage', 'no API key given', {
+      throw new Problem('usage', 'the API key is missing', {
         hint: 'Set GRIDLINE_API_KEY, or pass the key on standard input.',
       })
     const keyFrom = context.environment.GRIDLINE_API_KEY
       ? 'environment GRIDLINE_API_KEY'
-      : terminal
-        ? 'what was typed'
+      : isTerminal
+        ? 'the terminal'
         : 'standard input'
     const { client, close } = await remote(url, { user, apiKey, keyFrom, caFile })
     try {
@@ -108,15 +113,23 @@ export const command = defineCommand({
   },
 })
 
-/** The certificates that are trusted: those that are named, or those of the profile, if it is for this server. */
-function certificatesOf(context: Context, before: Profile | undefined, url: string): string | undefined {
+/**
+ * Returns the path of trusted certificates: from --ca-file, or from the profile if it is for the same server.
+ */
+function certificatesOf(
+  context: Context,
+  existingProfile: Profile | undefined,
+  url: string,
+): string | undefined {
   const { caFile } = context.connectOptions()
-  // A file is found from every folder.
+  // An absolute path works in every folder.
   if (caFile !== undefined) return resolve(caFile)
-  return before?.url !== undefined && originOf(before.url) === originOf(url) ? before.ca_file : undefined
+  return existingProfile?.url !== undefined && originOf(existingProfile.url) === originOf(url)
+    ? existingProfile.ca_file
+    : undefined
 }
 
-/** Keeps a key in a profile, which becomes the active one. */
+/** Stores the key and makes the profile the active one. */
 async function store(
   context: Context,
   profile: string,
@@ -124,24 +137,24 @@ async function store(
   apiKey: string,
 ): Promise<void> {
   const key_origin = originOf(url)
-  const isKept = await context.keychain.set(profile, key_origin, apiKey)
-  if (!isKept)
+  const isInKeychain = await context.keychain.set(profile, key_origin, apiKey)
+  if (!isInKeychain)
     context.messages.aside(
-      `The key is kept in ${context.config.path}, which only you can read: no keychain was found.`,
+      `Without a keychain, the key is stored in ${context.config.path}, which only you can read.`,
     )
-  const key = isKept ? { keychain: true as const } : { api_key: apiKey }
-  const trusted = ca_file === undefined ? {} : { ca_file }
+  const key = isInKeychain ? { keychain: true as const } : { api_key: apiKey }
+  const certificates = ca_file === undefined ? {} : { ca_file }
   if (profile !== 'default')
-    context.messages.aside(`Profile ${profile} is now in use; go back with: gridline profile use NAME`)
+    context.messages.aside(`Profile ${profile} is now active; switch back with: gridline profile use NAME`)
   await context.config.change((config) => {
-    config.profiles = { ...config.profiles, [profile]: { url, user, ...key, key_origin, ...trusted } }
+    config.profiles = { ...config.profiles, [profile]: { url, user, ...key, key_origin, ...certificates } }
     config.profile = profile
   })
 }
 
 /** Reads a line from the terminal without echo. */
 async function askHidden(question: string): Promise<string> {
-  // No echo from the moment on in which it is asked: keys are pasted fast.
+  // Disable the echo before asking: users paste keys fast.
   process.stdin.setRawMode(true)
   process.stderr.write(question)
   process.stdin.resume()

@@ -1,3 +1,4 @@
+// `gridline logout`: removes a profile and its key.
 import { Problem } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
 import { other } from '../core/prints.ts'
@@ -9,14 +10,15 @@ export const command = defineCommand({
     const config = await context.config.read()
     const profile =
       context.flags.profile ?? context.environment.GRIDLINE_PROFILE ?? config.profile ?? 'default'
-    const known = config.profiles?.[profile]
-    if (!known) throw new Problem('not_found', `not logged in (profile ${profile})`)
-    if (known.keychain && known.key_origin) await context.keychain.delete(profile, known.key_origin)
+    const storedProfile = config.profiles?.[profile]
+    if (!storedProfile) throw new Problem('not_found', `not logged in (profile ${profile})`)
+    if (storedProfile.keychain && storedProfile.key_origin)
+      await context.keychain.delete(profile, storedProfile.key_origin)
     await context.config.change((next) => {
       delete next.profiles?.[profile]
       if (next.profile === profile) delete next.profile
     })
-    context.messages.note(`Logged out of ${known.url}. The key is still valid on the server.`)
+    context.messages.note(`Logged out of ${storedProfile.url}. The key is still valid on the server.`)
     return undefined
   },
 })

@@ -1,3 +1,4 @@
+// `gridline ls`: lists files.
 import { type Client, lookupIfThere, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
@@ -9,6 +10,7 @@ import { isPattern, matchingFiles } from '../files/patterns.ts'
 import { type Trashed, trashedFiles } from '../files/trash.ts'
 import { fileView, type TableView } from '../output/view.ts'
 
+/** Number of files per request. */
 const PAGE_ITEMS = 500
 const orders = ['filename', '-filename', 'date_modified', '-date_modified'] as const
 
@@ -21,7 +23,7 @@ const trashedView: TableView = {
   ],
 }
 
-/** Files of several folders. */
+/** View of files in several folders. */
 const pathView: TableView = {
   id: 'fid',
   columns: fileView.columns.map((column) =>
@@ -29,36 +31,37 @@ const pathView: TableView = {
   ),
 }
 
-/** Files with their paths: from the parents of the folders, which are read at once. */
+/** Adds paths to files. Loads all folders of the user at once. */
 async function withPaths(client: Client, files: readonly FileMeta[]): Promise<object[]> {
   const folders = await pages(
     async (cursor) =>
       (await client.call('folders.all', { query: { page_size: PAGE_ITEMS, cursor, filetype: ['fold'] } }))
         .children,
   )
-  const known = new Map(folders.map((folder) => [Number(folder.fid.split(':')[1]), folder]))
+  const folderById = new Map(folders.map((folder) => [Number(folder.fid.split(':')[1]), folder]))
   const pathOf = ({ filename, parent }: FileMeta): string => {
-    const folder = parent === null || parent === undefined ? undefined : known.get(parent)
+    const folder = parent === null || parent === undefined ? undefined : folderById.get(parent)
     return folder ? `${pathOf(folder)}/${filename}` : filename
   }
   return files.map((file) => ({ ...file, path: pathOf(file) }))
 }
 
-/** Compares files as the server sorts a folder: bytewise, by name by default. */
+/** Compares files in the server's order: bytewise, by name by default. */
 function compare(a: FileMeta, b: FileMeta, order: string = 'filename'): number {
   const field = order.replace('-', '') as 'filename' | 'date_modified'
-  const by = Buffer.compare(Buffer.from(a[field]), Buffer.from(b[field]))
-  return order.startsWith('-') ? -by : by
+  const comparison = Buffer.compare(Buffer.from(a[field]), Buffer.from(b[field]))
+  return order.startsWith('-') ? -comparison : comparison
 }
 
+/** Adds the former folder to a trashed file. */
 function withFolder({ file, folder }: Trashed): object {
   return { ...file, folder: folder === undefined ? null : `${folder}/` }
 }
 
 export const command = defineCommand({
   prints: array('File', {
-    folder: 'with --trashed: the former folder',
-    path: 'with --all, --search or a pattern: its path',
+    folder: 'with --trashed: path of the former folder',
+    path: 'with --all, --search or a pattern: path of the file',
   }),
   arguments: '[folder]',
   lists: {},
@@ -69,7 +72,7 @@ export const command = defineCommand({
     { flags: '--trashed', description: 'list files in the trash' },
     {
       flags: '--search <text>',
-      description: 'list your files with this text in their names or the names of their columns',
+      description: 'list your files with this text in a file or column name',
     },
     {
       flags: '--type <type>',
@@ -90,20 +93,20 @@ export const command = defineCommand({
     'gridline ls --search price',
   ],
   async run(context, [folder], options) {
-    const { all, shared, starred, trashed, search, type: given, order } = options
-    // One more than is shown tells whether there are more.
+    const { all, shared, starred, trashed, search, type: typeOption, order } = options
+    // Request one more than printed, to detect further files.
     const limit = options.limit === undefined ? undefined : options.limit + 1
-    const type = given === 'folder' ? ('fold' as const) : given
-    const lists = [all, shared, starred, trashed, search].filter((wanted) => wanted).length
-    if (lists > 1 || (lists === 1 && folder !== undefined))
+    const type = typeOption === 'folder' ? ('fold' as const) : typeOption
+    const scopeCount = [all, shared, starred, trashed, search].filter((option) => option).length
+    if (scopeCount > 1 || (scopeCount === 1 && folder !== undefined))
       throw new Problem('usage', 'use only one of: a folder, --all, --shared, --starred, --trashed, --search')
     if (search?.trim() === '') throw new Problem('usage', '--search needs a text')
-    if (lists === 1 && !all && (type ?? order) !== undefined)
+    if (scopeCount === 1 && !all && (type ?? order) !== undefined)
       throw new Problem('usage', '--type and --order can only be used with a folder or --all')
     const client = await (folder === undefined ? context.client() : context.clientFor(folder))
     if (trashed) {
-      const found = await trashedFiles(client, undefined, limit)
-      return { many: found.map(withFolder), view: trashedView, empty: 'No files.' }
+      const trashedList = await trashedFiles(client, undefined, limit)
+      return { many: trashedList.map(withFolder), view: trashedView, empty: 'No files.' }
     }
     if (search !== undefined) {
       const query = { q: search, page_size: Math.min(PAGE_ITEMS, limit ?? PAGE_ITEMS) }
@@ -111,31 +114,33 @@ export const command = defineCommand({
       return { many: await withPaths(client, children.results), view: pathView, empty: 'No files.' }
     }
     if (folder !== undefined && isPattern(folder) && !(await lookupIfThere(client, folder))) {
-      const found = (await matchingFiles(client, folder, type)).sort((a, b) => compare(a.file, b.file, order))
-      if (found.length === 0) throw new Problem('not_found', `no files match ${folder}`)
+      const matches = (await matchingFiles(client, folder, type)).sort((a, b) =>
+        compare(a.file, b.file, order),
+      )
+      if (matches.length === 0) throw new Problem('not_found', `no files match ${folder}`)
       return {
-        many: found.slice(0, limit).map(({ file, path }) => ({ ...file, path })),
+        many: matches.slice(0, limit).map(({ file, path }) => ({ ...file, path })),
         view: pathView,
       }
     }
     const fid = folder === undefined || folder === '/' ? undefined : await resolve(client, folder, 'fold')
-    const most = limit ?? Number.POSITIVE_INFINITY
+    const maxFiles = limit ?? Number.POSITIVE_INFINITY
     const files: FileMeta[] = await pages(async (cursor) => {
-      const page = { page_size: Math.min(PAGE_ITEMS, Math.max(1, most)), cursor }
+      const page = { page_size: Math.min(PAGE_ITEMS, Math.max(1, maxFiles)), cursor }
       if (shared) return (await client.call('folders.shared', { query: page })).children
       if (starred) return (await client.call('folders.starred', { query: page })).children
       const query = { ...page, filetype: type ? [type] : undefined, order_by: order }
       if (all) return (await client.call('folders.all', { query })).children
-      const home = fid === undefined || fid.endsWith(`:${ROOT}`)
-      const found = home
+      const isHome = fid === undefined || fid.endsWith(`:${ROOT}`)
+      const listing = isHome
         ? await client.call('folders.home', { query: { ...query, user: fid?.split(':')[0] } })
         : await client.call('folders.get', { fid, query })
-      return found.children!
-    }, most)
+      return listing.children!
+    }, maxFiles)
     return {
       many: all ? await withPaths(client, files) : files,
       view: all ? pathView : fileView,
-      empty: lists === 1 && !all ? 'No files.' : 'No files yet. Upload one with: gridline upload FILE',
+      empty: scopeCount === 1 && !all ? 'No files.' : 'No files yet. Upload one with: gridline upload FILE',
     }
   },
 })

@@ -1,3 +1,4 @@
+// `gridline mcp`: an MCP server for AI agents, over stdio.
 import { errorBody, Problem } from '../../contract/errors.ts'
 import { version } from '../../contract/version.ts'
 import {
@@ -12,11 +13,11 @@ import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
 import { other } from '../core/prints.ts'
 
-/** Characters of a text that is returned to an agent, at most. */
+/** Maximum length of a text returned to an agent. */
 const MAX_TEXT_CHARACTERS = 100_000
 
 export const command = defineCommand({
-  prints: other('nothing; it speaks the Model Context Protocol'),
+  prints: other('nothing; the output is the Model Context Protocol'),
   stores: true,
   options: [{ flags: '--allow-write', description: 'also offer tools that change files' }],
   examples: ['gridline mcp', 'gridline mcp --allow-write --profile work'],
@@ -27,12 +28,12 @@ export const command = defineCommand({
     server.setRequestHandler(ListToolsRequestSchema, async () => ({
       tools: [...offered].map(([name, tool]) => described(name, tool)),
     }))
-    // Calls that run when the input ends are answered.
+    // Finish running calls after the end of input.
     const running = new Set<Promise<unknown>>()
-    const counted = <T>(work: Promise<T>): Promise<T> => {
-      const one = work.finally(() => running.delete(one))
-      running.add(one)
-      return one
+    const track = <T>(work: Promise<T>): Promise<T> => {
+      const tracked = work.finally(() => running.delete(tracked))
+      running.add(tracked)
+      return tracked
     }
     const call = async (params: { name: string; arguments?: Record<string, unknown> }) => {
       const tool = offered.get(params.name)
@@ -44,14 +45,14 @@ export const command = defineCommand({
         return { isError: true, content: [{ type: 'text' as const, text: JSON.stringify(errorBody(error)) }] }
       }
     }
-    server.setRequestHandler(CallToolRequestSchema, ({ params }) => counted(call(params)))
+    server.setRequestHandler(CallToolRequestSchema, ({ params }) => track(call(params)))
     const ended = new Promise<void>((resolve) => {
       server.onclose = () => resolve()
       process.stdin.once('end', () => resolve())
     })
     await server.connect(new StdioServerTransport())
     await ended
-    // Requests that have arrived are dispatched first.
+    // Dispatch requests that have already arrived.
     await new Promise(setImmediate)
     await Promise.allSettled([...running])
     await new Promise(setImmediate)
@@ -60,7 +61,7 @@ export const command = defineCommand({
   },
 })
 
-/** A tool as agents read it. */
+/** Converts a tool to its description in MCP. */
 function described(name: string, { description, properties, required, writes }: Tool) {
   return {
     name,
@@ -74,21 +75,21 @@ function described(name: string, { description, properties, required, writes }: 
   }
 }
 
-/** What a tool answers. Throws `invalid_request` for arguments that are missing or not known. */
+/** Runs a tool. Throws `invalid_request` for missing or unknown arguments. */
 async function answerOf(
   context: Context,
   { properties, required, run }: Tool,
-  given: Record<string, unknown>,
+  toolArguments: Record<string, unknown>,
   mayWrite: boolean,
 ): Promise<Content[]> {
-  const missing = required.find((field) => given[field] === undefined || given[field] === '')
+  const missing = required.find((field) => toolArguments[field] === undefined || toolArguments[field] === '')
   if (missing !== undefined)
     throw new Problem('invalid_request', `${missing}: is missing`, { field: missing })
-  const unknown = Object.keys(given).find((field) => !Object.hasOwn(properties, field))
+  const unknown = Object.keys(toolArguments).find((field) => !Object.hasOwn(properties, field))
   if (unknown !== undefined)
-    throw new Problem('invalid_request', `${unknown}: no such argument`, { field: unknown })
-  const content = await run({ context, client: await context.client(), given, mayWrite })
-  return content.map((one) =>
-    one.type === 'text' ? textContent(one.text.slice(0, MAX_TEXT_CHARACTERS))[0] : one,
+    throw new Problem('invalid_request', `${unknown}: unknown argument`, { field: unknown })
+  const content = await run({ context, client: await context.client(), given: toolArguments, mayWrite })
+  return content.map((block) =>
+    block.type === 'text' ? textContent(block.text.slice(0, MAX_TEXT_CHARACTERS))[0] : block,
   )
 }

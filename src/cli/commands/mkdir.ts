@@ -1,3 +1,4 @@
+// `gridline mkdir`: creates folders.
 import { type Client, lookup, startOf } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
@@ -19,9 +20,9 @@ export const command = defineCommand({
       try {
         return (await client.call('folders.create', { json: await inOwn(client, path) })).file
       } catch (error) {
-        const there = error instanceof Problem && error.code === 'already_exists' && options.parents
-        const found = there ? await lookup(client, path) : undefined
-        if (found?.filetype === 'fold') return found
+        const mayExist = error instanceof Problem && error.code === 'already_exists' && options.parents
+        const existing = mayExist ? await lookup(client, path) : undefined
+        if (existing?.filetype === 'fold') return existing
         throw error
       }
     }
@@ -30,11 +31,11 @@ export const command = defineCommand({
   },
 })
 
-/** Parses a folder path, which may start with the id of one's own folder (`alice:12/sub`). */
-async function inOwn(client: Client, given: string): Promise<{ path: string; parent?: number }> {
-  const { path, parent, user } = startOf(given)
-  if (user === undefined && !parseFid(given)) return { path }
-  if (user === undefined) throw new Problem('usage', `${given} is an id, not a path`)
-  await checkOwn(client, user, given)
+/** Parses a folder path, which can start with the id of a folder owned by the user (`alice:12/sub`). */
+async function inOwn(client: Client, text: string): Promise<{ path: string; parent?: number }> {
+  const { path, parent, user } = startOf(text)
+  if (user === undefined && !parseFid(text)) return { path }
+  if (user === undefined) throw new Problem('usage', `${text} is an id, not a path`)
+  await checkOwn(client, user, text)
   return { path, parent }
 }

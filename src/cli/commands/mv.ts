@@ -1,3 +1,4 @@
+// `gridline mv`: moves files into a folder.
 import { Problem } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'
@@ -21,11 +22,11 @@ export const command = defineCommand({
     "gridline mv 'Reports/2023*' Archive",
     'gridline mv Reports/sales /',
   ],
-  async run(context, given, { to }) {
-    const folder = (to as string | undefined) ?? given[given.length - 1]
-    const files = to === undefined ? given.slice(0, -1) : given
+  async run(context, words, { to }) {
+    const folder = (to as string | undefined) ?? words[words.length - 1]
+    const files = to === undefined ? words.slice(0, -1) : words
     if (files.length === 0)
-      throw new Problem('usage', 'mv needs a file and a folder', { hint: 'See: gridline mv --help' })
+      throw new Problem('usage', 'expected files and a folder', { hint: 'See: gridline mv --help' })
     const client = await context.client()
     const parent = await idOfFolder(client, folder)
     return runOnFiles(context, files, (c, fid) => c.call('files.update', { fid, json: { parent } }), fileView)

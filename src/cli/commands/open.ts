@@ -1,3 +1,4 @@
+// `gridline open`: opens a page in the browser, signed in.
 import { resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid, webUrl } from '../../contract/fid.ts'
@@ -22,17 +23,17 @@ export const command = defineCommand({
   ],
   async run(context, [file], { browser }) {
     const { client, server } = await context.connect()
-    const found = file === undefined ? undefined : await resolveVersion(client, file)
-    const fid = found && parseFid(found.fid)
-    // A version that does not exist is said here.
-    if (found?.version !== undefined)
-      await client.call('files.get', { fid: found.fid, version: found.version })
-    const version = found?.version === undefined ? '' : `?version=${encodeURIComponent(found.version)}`
+    const target = file === undefined ? undefined : await resolveVersion(client, file)
+    const fid = target && parseFid(target.fid)
+    // Fails here if the version does not exist.
+    if (target?.version !== undefined)
+      await client.call('files.get', { fid: target.fid, version: target.version })
+    const version = target?.version === undefined ? '' : `?version=${encodeURIComponent(target.version)}`
     const { username } = await client.call('users.current')
     const page = fid ? webUrl('', fid) + version : `/~${username}/`
     const { path } = await client.call('sessions.create', { json: { path: page } })
-    const local = localLinks(context.environment)
-    const base = server ?? (local.running ? local.url : undefined)
+    const localServer = localLinks(context.environment)
+    const base = server ?? (localServer.running ? localServer.url : undefined)
     if (base !== undefined) {
       await show(context, signInUrl(base, path), browser !== false)
       return undefined
@@ -42,14 +43,14 @@ export const command = defineCommand({
   },
 })
 
-/** The link that signs in. The server says the path: it must not lead to another host or program. */
+/** Returns the sign-in URL. The path comes from the server: it must not lead to another host or program. */
 function signInUrl(base: string, path: string): string {
   const url = new URL(path, base)
   if (/^\/signin\?code=[\w.~%-]+(&next=[\w.~%-]+)?$/.test(path) && url.origin === new URL(base).origin)
     return `${base}${path}`
   throw new Problem(
     'failed',
-    `the server answered with a link that is not one of its own: ${JSON.stringify(path.slice(0, 100))}`,
+    `the server returned a link to another host: ${JSON.stringify(path.slice(0, 100))}`,
   )
 }
 
@@ -63,7 +64,7 @@ async function show(context: Context, url: string, browser: boolean): Promise<vo
   await openBrowser(url, context.environment)
 }
 
-/** Serves the database of this machine while the page is in use. Nothing else can reach it. */
+/** Serves the local database until Ctrl-C. Other machines cannot reach it. */
 async function serveUntilStopped(context: Context, path: string, browser: boolean): Promise<void> {
   const { createService, listen } = await import('../../service/index.ts')
   const { environment } = context
@@ -74,7 +75,7 @@ async function serveUntilStopped(context: Context, path: string, browser: boolea
   try {
     service = await createService({ database: databaseUrl(environment), url, environment })
     await show(context, signInUrl(url, path), browser)
-    context.messages.line('serving the files of this machine; press Ctrl+C to stop')
+    context.messages.line('serving the files on this machine; press Ctrl+C to stop')
     await new Promise<void>((done) => {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) {
         process.removeAllListeners(signal)

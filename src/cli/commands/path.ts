@@ -1,3 +1,4 @@
+// `gridline path`: prints the paths of files.
 import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
@@ -6,7 +7,7 @@ import type { TableView } from '../output/view.ts'
 const view: TableView = { id: 'path', columns: [{ field: 'path', title: 'PATH' }] }
 
 export const command = defineCommand({
-  prints: array([], { path: 'path of the file', fid: 'its id' }),
+  prints: array([], { path: 'path of the file', fid: 'id of the file' }),
   arguments: '<file...>',
   examples: ['gridline path alice:12', 'gridline path https://charts.example.com/~alice/12/'],
   run: (context, files) =>

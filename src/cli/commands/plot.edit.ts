@@ -1,3 +1,4 @@
+// `gridline plot edit`: edits a figure in an editor.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,15 +13,15 @@ import { Planned } from '../core/dry-run.ts'
 import { object } from '../core/prints.ts'
 import { changedView } from '../output/view.ts'
 
-/** Differences that are shown. */
+/** Maximum number of differences to print. */
 const MAX_SHOWN = 40
-/** Characters of a value that is shown. */
+/** Maximum length of a printed value. */
 const MAX_CHARACTERS = 60
 
 export const edit = defineCommand({
   prints: object('Plot', {
     action: 'replaced or unchanged',
-    changes: 'an array of `{"path", "before", "after"}`',
+    changes: 'differences, as an array of `{"path", "before", "after"}`',
   }),
   writes: true,
   versions: true,
@@ -35,10 +36,10 @@ export const edit = defineCommand({
     const folder = mkdtempSync(join(tmpdir(), 'gridline-'))
     const file = join(folder, 'figure.json')
     writeFileSync(file, `${JSON.stringify(figure, null, 2)}\n`, { mode: 0o600 })
-    const kept = `Your text is kept in ${file}. To use it once it is right: gridline plot update ${fid} ${file}`
+    const keepHint = `Your text was saved as ${file}. After fixing it, run: gridline plot update ${fid} ${file}`
     await opened(context.environment, file)
     const text = readFileSync(file, 'utf8')
-    const next = parsed(text, kept)
+    const next = parsed(text, keepHint)
     const changes = differencesOf(figure, next)
     if (changes.length === 0) {
       rmSync(folder, { recursive: true })
@@ -50,7 +51,7 @@ export const edit = defineCommand({
     try {
       await assertKnown(changes, next)
     } catch (error) {
-      throw keeping(error, kept)
+      throw keeping(error, keepHint)
     }
     for (const change of changes.slice(0, MAX_SHOWN)) context.messages.note(lineOf(change))
     if (changes.length > MAX_SHOWN) context.messages.note(`… and ${changes.length - MAX_SHOWN} more`)
@@ -59,30 +60,31 @@ export const edit = defineCommand({
       throw new Planned('plots.update', fid, {})
     }
     try {
-      // What somebody else has changed meanwhile is not overwritten.
+      // The etag prevents overwriting changes made by others meanwhile.
       const body = figureBody(JSON.stringify(next), {})
       const file = await client.call('plots.update', { fid, body, plainHeaders: headers })
       rmSync(folder, { recursive: true })
       return { one: { ...file, action: 'replaced', changes }, view: changedView }
     } catch (error) {
-      throw keeping(error, kept)
+      throw keeping(error, keepHint)
     }
   },
 })
 
-function keeping(error: unknown, kept: string): unknown {
+/** Adds the hint about the saved text to an error. */
+function keeping(error: unknown, keepHint: string): unknown {
   if (!(error instanceof Problem)) return error
-  return new Problem(error.code, error.message, { hint: [error.hint, kept].filter(Boolean).join(' ') })
+  return new Problem(error.code, error.message, { hint: [error.hint, keepHint].filter(Boolean).join(' ') })
 }
 
-/** Waits until the editor is closed. Throws `failed`. */
+/** Opens a file in the editor and waits until it exits. Throws `failed` on a nonzero exit code. */
 async function opened(environment: NodeJS.ProcessEnv, file: string): Promise<void> {
   const editor = environment.VISUAL || environment.EDITOR
   if (!editor && !process.stdin.isTTY)
-    throw new Problem('usage', 'an editor needs a terminal', {
-      hint: 'In a script, use gridline plot set, or gridline plot data and gridline plot update.',
+    throw new Problem('usage', 'the editor needs a terminal', {
+      hint: 'In scripts, use gridline plot set, or gridline plot data and gridline plot update.',
     })
-  // As git does: the variable can have arguments.
+  // As in git, the variable can contain arguments.
   const shell = process.platform === 'win32' ? undefined : '/bin/sh'
   const command = editor || 'vi'
   const child = shell
@@ -93,13 +95,15 @@ async function opened(environment: NodeJS.ProcessEnv, file: string): Promise<voi
     child.once('close', (status) => done(status ?? 1))
   })
   if (code !== 0)
-    throw new Problem('failed', `the editor ended with exit code ${code}, so nothing is saved`, {
-      hint: 'Set another one with the variable EDITOR.',
+    throw new Problem('failed', `the editor failed with exit code ${code}; nothing was saved`, {
+      hint: 'Set another editor with the variable EDITOR.',
     })
 }
 
-function parsed(text: string, kept: string): { data: object[]; layout: object } {
-  const refuse = (why: string): Problem => new Problem('bad_data', `not a figure: ${why}`, { hint: kept })
+/** Parses a figure. Throws `bad_data`, with the hint. */
+function parsed(text: string, keepHint: string): { data: object[]; layout: object } {
+  const refuse = (reason: string): Problem =>
+    new Problem('bad_data', `not a figure: ${reason}`, { hint: keepHint })
   let figure: unknown
   try {
     figure = JSON.parse(text)
@@ -108,14 +112,15 @@ function parsed(text: string, kept: string): { data: object[]; layout: object } 
   }
   const { data, layout } = (figure ?? {}) as { data?: unknown; layout?: unknown }
   if (!Array.isArray(data) || typeof layout !== 'object' || layout === null)
-    throw refuse('it has no list data, or no object layout')
+    throw refuse('expected a list "data" and an object "layout"')
   return figure as { data: object[]; layout: object }
 }
 
+/** Formats a difference as one line. */
 function lineOf({ path, before, after }: Difference): string {
-  const plain = (value: unknown): string => {
+  const formatValue = (value: unknown): string => {
     const text = value === undefined ? 'none' : JSON.stringify(value)
     return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text
   }
-  return `${path}: ${plain(before)} → ${plain(after)}`
+  return `${path}: ${formatValue(before)} → ${formatValue(after)}`
 }

@@ -1,3 +1,4 @@
+// `gridline plot`: creates, changes, shows and lists plots.
 import { existsSync } from 'node:fs'
 import { chartOptions, explainOption, flagOf, optionNames } from '../../charts/spec/options.ts'
 import { chartChoices } from '../../charts/spec/types.ts'
@@ -57,25 +58,25 @@ const createOptions = [
     description: 'if the name is taken: fail (default), rename, or replace (keeps the id and link)',
     choices: plotConflictRules,
   },
-  { flags: '--grid <grid>', description: 'make a chart of the columns of this grid, instead of a figure' },
+  { flags: '--grid <grid>', description: 'create a chart from the columns of this grid' },
   {
     flags: '--type <type>',
-    description: 'type of the chart (default: chosen from the columns)',
+    description: 'chart type (default: chosen from the columns)',
     choices: chartChoices,
   },
   ...chartOptions,
   explainOption,
 ] as const satisfies readonly Option[]
 
-/** The options that most charts need. */
+/** Options shown by the short help. */
 const usual: ShortHelp = {
   options: {
-    '--grid': 'make a chart of the columns of this grid',
+    '--grid': 'create a chart from the columns of this grid',
     '--name': 'name of the plot',
     '--folder': 'destination folder; missing folders are created',
     '--public': 'make the plot and its data public',
     '--on-conflict': 'if the name is taken: fail, rename or replace',
-    '--type': 'type of the chart (default: chosen from the columns)',
+    '--type': 'chart type (default: chosen from the columns)',
     '--x': 'column of the x axis; labels of a pie',
     '--y': 'columns of the y axis: a,b or 2019-2023 or temp_*',
     '--color': 'color points, bars or cells by a column of numbers',
@@ -85,11 +86,11 @@ const usual: ShortHelp = {
     '--per': 'with --aggregate: one point per day, month, year …',
     '--top': 'only the largest series, bars or slices',
     '--stack': 'stack bars or areas: normal, percent or center',
-    '--where': 'only rows for which this is true: temp > 20',
+    '--where': 'use only matching rows: temp > 20',
     '--sort': 'sort rows by these columns: -date,city',
     '--title': 'title of the chart (default: from its columns)',
     '--theme': 'gridline, newsroom, print, or a JSON file',
-    '--dry-run': 'show what would be created, and change nothing',
+    '--dry-run': 'show what would be created, without changing anything',
   },
   topics: ['charts'],
   examples: 3,
@@ -97,9 +98,9 @@ const usual: ShortHelp = {
 
 const create = defineCommand({
   prints: array('Plot', {
-    grid_fid: 'the grid of its data, or null',
+    grid_fid: 'id of the grid with its data, or null',
     action: 'created, replaced or unchanged',
-    warnings: 'an array of texts',
+    warnings: 'warnings, as an array of texts',
   }),
   writes: true,
   versions: true,
@@ -115,22 +116,24 @@ const create = defineCommand({
     'gridline plot create *.json *.html --folder Reports --on-conflict replace',
     "python3 -c 'import plotly.express as px; print(px.line(y=[1, 3, 2]).to_json())' | gridline plot create - --name line",
   ],
-  async run(context, given, options) {
+  async run(context, words, options) {
     const { name, grid } = options
-    const figures = given.flatMap((one) => (isPattern(one) && !existsSync(one) ? matchingPaths(one) : [one]))
-    if (given.length > 0 && figures.length === 0)
-      throw new Problem('no_such_file', `no files match ${given.join(', ')}`, { hint: 'Check the pattern.' })
+    const figures = words.flatMap((word) =>
+      isPattern(word) && !existsSync(word) ? matchingPaths(word) : [word],
+    )
+    if (words.length > 0 && figures.length === 0)
+      throw new Problem('no_such_file', `no files match ${words.join(', ')}`, { hint: 'Check the pattern.' })
     if (grid !== undefined) {
       if (figures.length > 0) throw leftOver(figures[0], options)
-      const made = await createFromGrid(context, grid, options)
+      const created = await createFromGrid(context, grid, options)
       await context.noteLinks()
-      return { one: made, view: chartView }
+      return { one: created, view: chartView }
     }
-    const lost = ([...optionNames, 'type'] as const).find((name) => options[name] !== undefined)
-    if (lost) throw new Problem('usage', `${flagOf(lost)} can only be used with --grid`)
+    const chartOption = ([...optionNames, 'type'] as const).find((name) => options[name] !== undefined)
+    if (chartOption) throw new Problem('usage', `${flagOf(chartOption)} can only be used with --grid`)
     if (figures.length === 0)
-      throw new Problem('usage', 'no figure was given', {
-        hint: 'Give files with figures (JSON, or HTML as Plotly writes it), or --grid.',
+      throw new Problem('usage', 'the figure is missing', {
+        hint: 'Name files with figures (JSON, or HTML written by Plotly), or use --grid.',
       })
     if (figures.length > 1 && name !== undefined)
       throw new Problem('usage', '--name can only be used with one figure')
@@ -141,42 +144,45 @@ const create = defineCommand({
     if (figures.includes('-') && name === undefined)
       throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
     const work = async (file: string): Promise<object[]> => {
-      const made: object[] = []
+      const plots: object[] = []
       for (const figure of await readFigures(file)) {
         const filename = name ?? figure.name
-        made.push(await createPlot(context, figure.text, { ...placeOf(options), filename }))
+        plots.push(await createPlot(context, figure.text, { ...placeOf(options), filename }))
       }
-      return made
+      return plots
     }
     if (figures.length === 1) {
-      const made = await work(figures[0])
+      const uploadedPlots = await work(figures[0])
       await context.noteLinks()
-      return made.length === 1 ? { one: made[0], view: chartView } : { many: made, view: chartView }
+      return uploadedPlots.length === 1
+        ? { one: uploadedPlots[0], view: chartView }
+        : { many: uploadedPlots, view: chartView }
     }
     ;(await context.client()).several = true
-    const done = await runEach(figures, work)
-    if (done.many.length > 0) await context.noteLinks()
-    return { ...done, view: chartView }
+    const result = await runEach(figures, work)
+    if (result.many.length > 0) await context.noteLinks()
+    return { ...result, view: chartView }
   },
 })
 
-/** The error for an argument beside --grid: often the value of a switch, which takes none. */
+/** Returns the error for an argument beside --grid: often a value after an option that takes none. */
 function leftOver(word: string, options: OptionsOf<typeof createOptions>): Problem {
-  const given = createOptions
+  const switches = createOptions
     .filter(({ flags }) => !flags.includes('<'))
     .map(({ flags }) => flags)
     .filter((flag) => options[camelCase(flag.slice(2)) as keyof typeof options] === true)
-  if (given.length === 0 || existsSync(word))
-    return new Problem('usage', 'give figures or --grid, not both', {
-      hint: 'The chart of a grid is named with --name.',
+  if (switches.length === 0 || existsSync(word))
+    return new Problem('usage', 'figures and --grid cannot be used together', {
+      hint: 'To name the chart, use --name.',
     })
   return new Problem(
     'usage',
-    `${word} is left over: ${given.join(' and ')} ${given.length === 1 ? 'takes no value' : 'take no values'}`,
+    `unexpected argument ${word}: ${switches.join(' and ')} ${switches.length === 1 ? 'takes no value' : 'take no values'}`,
     { hint: 'To show a column as text at each point, use --text COLUMN.' },
   )
 }
 
+/** Returns the destination of a plot from the options. */
 function placeOf(options: OptionsOf<typeof createOptions>): Omit<PlotPlace, 'filename'> {
   return {
     parent_path: options.folder,
@@ -185,7 +191,7 @@ function placeOf(options: OptionsOf<typeof createOptions>): Omit<PlotPlace, 'fil
   }
 }
 
-/** A plot of the columns of a grid. Without --folder, it goes next to the grid. */
+/** Creates a plot from the columns of a grid. Without --folder, it goes next to the grid. */
 async function createFromGrid(
   context: Context,
   name: string,
@@ -194,16 +200,16 @@ async function createFromGrid(
   const client = await context.client()
   const { fid, version } = await resolveVersion(client, name, 'grid')
   if (version !== undefined)
-    throw new Problem('usage', `${name}: charts show the present version of a grid`, {
+    throw new Problem('usage', `${name}: charts can only show the current version of a grid`, {
       hint: `For a chart of version ${version}, copy it first: gridline cat ${name} | gridline upload - --name NAME`,
     })
   const grid = await client.call('grids.get', { fid })
   const { type, figure } = await chartFor(client, grid, options.type, options, (text) =>
     context.messages.note(text),
   )
-  const isOwn = (await client.call('users.current')).username === grid.owner
+  const isOwner = (await client.call('users.current')).username === grid.owner
   return createPlot(context, JSON.stringify(await inUsualTheme(context, figure, options)), {
-    parent: options.folder === undefined && isOwn ? grid.parent : undefined,
+    parent: options.folder === undefined && isOwner ? grid.parent : undefined,
     ...placeOf(options),
     filename: options.name ?? `${grid.filename} ${type}`,
   })
@@ -230,7 +236,7 @@ const update = defineCommand({
 })
 
 const show = defineCommand({
-  prints: array('Plot', { not_shown: 'what the chart leaves out: an array of texts' }),
+  prints: array('Plot', { not_shown: 'notes about omitted data, as an array of texts' }),
   arguments: '<plot...>',
   examples: [
     'gridline plot show "Sales 2024"',
@@ -254,8 +260,8 @@ const data = defineCommand({
   prints: other('the figure: `{"data", "layout", "frames"}`'),
   arguments: '<plot>',
   options: [
-    { flags: '--inline', description: 'include the data of its grids instead of references to them' },
-    { flags: '--unreadable', description: 'include the data of grids you do not have access to' },
+    { flags: '--inline', description: 'include the data of grids instead of references' },
+    { flags: '--unreadable', description: 'include the data of grids that you cannot access' },
   ],
   examples: ['gridline plot data "Sales 2024" > figure.json', 'gridline plot data alice:7 --inline'],
   async run(context, [plot], { inline, unreadable }) {
@@ -299,19 +305,19 @@ const list = defineCommand({
     if (!options.public && (order !== undefined || minQuality !== undefined))
       throw new Problem('usage', '--order and --min-quality can only be used with --public')
     const client = await context.client()
-    // One more than is shown tells whether there are more.
-    const most = limit === undefined && all ? Number.POSITIVE_INFINITY : (limit ?? 20) + 1
-    const page_size = Math.min(100, Math.max(1, most))
+    // Request one more than printed, to detect further plots.
+    const maxPlots = limit === undefined && all ? Number.POSITIVE_INFINITY : (limit ?? 20) + 1
+    const page_size = Math.min(100, Math.max(1, maxPlots))
     if (!options.public) {
-      const own = { page_size, filetype: ['plot' as const], order_by: '-date_modified' as const }
+      const baseQuery = { page_size, filetype: ['plot' as const], order_by: '-date_modified' as const }
       const files = await pages(
-        async (cursor) => (await client.call('folders.all', { query: { ...own, cursor } })).children,
-        most,
+        async (cursor) => (await client.call('folders.all', { query: { ...baseQuery, cursor } })).children,
+        maxPlots,
       )
       return {
         many: files,
         view: fileView,
-        empty: 'No plots yet. Make one with: gridline plot create FIGURE',
+        empty: 'No plots yet. Create one with: gridline plot create FIGURE',
       }
     }
     const query = {
@@ -321,7 +327,7 @@ const list = defineCommand({
     }
     const plots: PlotMeta[] = await pages(
       (cursor) => client.call('plots.list', { query: { ...query, cursor } }),
-      most,
+      maxPlots,
     )
     return { many: plots, view: listView, empty: 'No public plots.' }
   },
@@ -336,11 +342,12 @@ const feed = defineCommand({
     return {
       many: (await client.call('plots.feed')).results,
       view: listView,
-      empty: 'No plots have been picked.',
+      empty: 'No featured plots.',
     }
   },
 })
 
+/** Returns a command that adds plots to the feed or removes them. */
 const picking = (name: string, work: (client: Client, fid: string) => Promise<unknown>): Command => ({
   prints: array('Plot'),
   writes: true,
@@ -365,11 +372,11 @@ export const commands: readonly CommandEntry[] = [
   subcommand('create', 'Create a plot from a figure; its data is stored in a grid', create),
   subcommand('set', 'Change a chart: its type, columns, title, or any attribute', set),
   subcommand('edit', 'Edit the figure of a plot in your editor', edit),
-  subcommand('options', 'Print the command that would make a chart again', options),
+  subcommand('options', 'Print the command that creates a chart', options),
   subcommand('update', 'Replace the figure of a plot; the link does not change', update),
   subcommand('show', 'Show the details of plots', show),
   subcommand('data', 'Print the figure of a plot', data),
-  subcommand('list', 'List your plots, or the public ones of everybody', list),
+  subcommand('list', 'List your plots, or all public plots', list),
   subcommand('feed', 'List featured plots', feed),
   subcommand('pick', 'Add public plots to the feed (administrators only)', pick),
   subcommand('unpick', 'Remove plots from the feed (administrators only)', unpick),

@@ -1,3 +1,4 @@
+// `gridline preview`: shows a plot or grid in the terminal.
 import { type Client, resolve } from '../../client/index.ts'
 import { counted } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -15,14 +16,14 @@ import { hasColor } from '../output/color.ts'
 import { fittedTable } from '../output/fitted.ts'
 import { sparkline } from '../output/picture.ts'
 
-/** Rows of a grid that are summarized. */
+/** Maximum number of summarized rows. */
 const MAX_ROWS = 100_000
-/** Rows that are shown. */
+/** Number of rows to print. */
 const SHOWN_ROWS = 5
 const SPARKLINE_CHARACTERS = 24
 
 export const command = defineCommand({
-  prints: other('nothing; it prints a picture'),
+  prints: other('nothing; the output is a picture'),
   arguments: '<file>',
   completes: [['file', 'local']],
   examples: ['gridline preview "Sales 2024"', 'gridline preview figure.json', 'gridline preview sales.csv'],
@@ -50,34 +51,35 @@ export const command = defineCommand({
   },
 })
 
+/** Draws a figure as text. */
 function chart(context: Context, figure: string): Promise<string> {
   return chartText(JSON.parse(figure) as ChartFigure, context.environment, process.stdout)
 }
 
-/** The first rows of a grid, and a line about each column of numbers. */
+/** Formats the first rows of a grid, and a summary line per numeric column. */
 async function gridText(context: Context, client: Client, fid: string): Promise<string> {
   const meta: GridMeta = await client.call('grids.get', { fid })
   const response = await client.response('grids.content', { fid, query: { format: 'json', head: MAX_ROWS } })
   const { cols } = (await response.json()) as { cols: Record<string, { data: unknown[] }> }
   const { narrowed, table } = await import('../output/table.ts')
-  const every = meta.cols.map(({ name }) => name)
+  const names = meta.cols.map(({ name }) => name)
   const color = hasColor(process.stdout, context.environment)
   const isNumber = new Set(meta.cols.filter(({ type }) => type === 'number').map(({ name }) => name))
   const rows = Array.from({ length: Math.min(SHOWN_ROWS, meta.row_count) }, (_, row) =>
-    every.map((name) => textOf(cols[name].data[row])),
+    names.map((name) => textOf(cols[name].data[row])),
   )
-  const numeric = every.map((name) => isNumber.has(name))
+  const numeric = names.map((name) => isNumber.has(name))
   const width = process.stdout.columns || 80
-  const fitted = fittedTable({ names: every, numeric, rows }, width, color)
+  const fittedRows = fittedTable({ names: names, numeric, rows }, width, color)
   const parts = [
-    `${meta.filename}: ${counted(meta.row_count, 'row')}, ${counted(every.length, 'column')}\n\n`,
-    fitted.text,
+    `${meta.filename}: ${counted(meta.row_count, 'row')}, ${counted(names.length, 'column')}\n\n`,
+    fittedRows.text,
   ]
-  if (fitted.shown < every.length) {
-    const more = every.length - fitted.shown
+  if (fittedRows.shown < names.length) {
+    const more = names.length - fittedRows.shown
     parts.push(`… and ${more} more ${more === 1 ? 'column' : 'columns'}\n`)
   }
-  const numbers = every.filter((name) => isNumber.has(name))
+  const numbers = names.filter((name) => isNumber.has(name))
   if (numbers.length > 0) {
     const summary = numbers.map((name) => {
       const values = cols[name].data.filter((value): value is number => typeof value === 'number')
@@ -101,21 +103,23 @@ async function gridText(context: Context, client: Client, fid: string): Promise<
     }))
     const { view, cells } = narrowed({ columns: aligned }, summary, width)
     parts.push('\n', table(false, view, cells, color, width))
-    if (meta.row_count > MAX_ROWS) parts.push(`The summary is of the first ${MAX_ROWS} rows.\n`)
+    if (meta.row_count > MAX_ROWS) parts.push(`The summary covers the first ${MAX_ROWS} rows.\n`)
   }
   return parts.join('')
 }
 
+/** Formats a cell. */
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return ''
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
+/** Formats a number exactly; empty if not finite. */
 function exact(value: number): string {
   return Number.isFinite(value) ? String(value) : ''
 }
 
-/** At most six digits; `~` says that there are more. */
+/** Formats a number with at most six digits; `~` marks a rounded one. */
 function shortNumber(value: number): string {
   if (!Number.isFinite(value)) return ''
   const short = Number(value.toPrecision(6))

@@ -1,3 +1,4 @@
+// `gridline profile`: lists, switches and removes profiles.
 import { Problem } from '../../contract/errors.ts'
 import { LOCAL, loginName, noProfile } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
@@ -19,6 +20,7 @@ const view: TableView = {
   ],
 }
 
+/** Throws `not_found` for an unknown profile. */
 async function known(context: Context, name: string): Promise<void> {
   const { profiles = {} } = await context.config.read()
   if (Object.hasOwn(profiles, name) || name === LOCAL) return
@@ -27,27 +29,27 @@ async function known(context: Context, name: string): Promise<void> {
 
 const list = defineCommand({
   prints: array([], {
-    profile: 'its name',
-    url: 'the server',
-    user: 'your name',
-    current: 'whether it is in use',
+    profile: 'name of the profile',
+    url: 'URL of the server, absent for this machine',
+    user: 'your username',
+    current: 'whether the profile is active',
   }),
   lists: {},
   examples: ['gridline profile list', 'gridline profile list --json profile,url'],
   async run(context) {
     const { profiles = {} } = await context.config.read()
     const { profile } = await context.settings()
-    const many = Object.entries(profiles).map(([name, { url, user }]) => ({
+    const rows = Object.entries(profiles).map(([name, { url, user }]) => ({
       profile: name,
       url,
       user,
       current: name === profile.value,
     }))
     if (!Object.hasOwn(profiles, LOCAL)) {
-      const current = profile.value === LOCAL || (many.length === 0 && profile.source === 'default')
-      many.push({ profile: LOCAL, url: undefined, user: loginName(), current })
+      const isCurrent = profile.value === LOCAL || (rows.length === 0 && profile.source === 'default')
+      rows.push({ profile: LOCAL, url: undefined, user: loginName(), current: isCurrent })
     }
-    return { many, view }
+    return { many: rows, view }
   },
 })
 

@@ -1,3 +1,4 @@
+// `gridline publish`: makes files public.
 import { notePrivateData } from '../charts/create.ts'
 import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'
@@ -19,13 +20,13 @@ export const command = defineCommand({
     return runOnFiles(
       context,
       files,
-      async (client, fid, of) => {
+      async (client, fid, name) => {
         const file = await client.call('files.update', { fid, json })
         if (file.filetype === 'fold')
           context.messages.note(
-            `${of}: anyone can now list the folder; access to the files in it is unchanged. Publish them with: gridline publish ${quoted(`${of}/*`)}`,
+            `${name}: anyone can now list the folder; access to the files in it is unchanged. Publish them with: gridline publish ${quoted(`${name}/*`)}`,
           )
-        if (file.filetype === 'plot') await notePrivateData(context, client, file, of, 'anyone')
+        if (file.filetype === 'plot') await notePrivateData(context, client, file, name, 'anyone')
         return file
       },
       linkView,

@@ -1,3 +1,4 @@
+// `gridline pull`: downloads files into a directory, and skips unchanged ones.
 import {
   createWriteStream,
   lstatSync,
@@ -25,6 +26,7 @@ import { resolveTargets } from '../files/targets.ts'
 import { type Found, filesBelow } from '../files/tree.ts'
 import type { TableView } from '../output/view.ts'
 
+/** Default number of parallel downloads. */
 const JOBS = 4
 
 const view: TableView = {
@@ -40,8 +42,8 @@ type Format = (typeof contentFormats)[number]
 
 export const command = defineCommand({
   prints: array([], {
-    path: 'the local file',
-    fid: 'the id',
+    path: 'path of the local file',
+    fid: 'id of the file',
     action: 'downloaded, unchanged or would download',
   }),
   arguments: '<file...>',
@@ -52,11 +54,11 @@ export const command = defineCommand({
     {
       flags: '--jobs <n>',
       integer: { max: 64 },
-      description: 'files that are downloaded at once (default: 4)',
+      description: 'number of parallel downloads (default: 4)',
     },
     {
       flags: '--force',
-      description: 'download all files, also those that are unchanged or were changed here',
+      description: 'download all files again, and overwrite local changes',
     },
     whereOption,
     sortOption,
@@ -67,21 +69,21 @@ export const command = defineCommand({
     'gridline pull Reports backup',
     "gridline pull 'Reports/2024*' data --format ndjson --jobs 8",
   ],
-  async run(context, given, options) {
-    const directory = given.at(-1)!
-    if (given.length < 2)
-      throw new Problem('usage', 'pull needs a file and a directory', {
+  async run(context, words, options) {
+    const directory = words.at(-1)!
+    if (words.length < 2)
+      throw new Problem('usage', 'expected files and a directory', {
         hint: `For example: gridline pull ${directory} .`,
       })
     const client = await context.client()
-    const { files, failures } = await resolveTargets(client, given.slice(0, -1), { read: true })
-    const found: Found[] = []
+    const { files, failures } = await resolveTargets(client, words.slice(0, -1), { read: true })
+    const entries: Found[] = []
     for (const { fid } of files)
-      found.push(...(await filesBelow(client, await client.call('files.get', { fid }))))
+      entries.push(...(await filesBelow(client, await client.call('files.get', { fid }))))
     const format = options.format ?? 'csv'
     const { where, sort } = options
     const query = { where, sort }
-    const items = found
+    const items = entries
       .filter(({ file }) => file.filetype === 'grid' || file.filetype === 'plot')
       .map(({ file, folders }) => {
         const extension = file.filetype === 'grid' ? format : 'json'
@@ -89,52 +91,53 @@ export const command = defineCommand({
         return { file, of: names.join('/'), path: join(directory, ...names) }
       })
     const paths = new Set<string>()
-    const twice = items.find(({ path }) => paths.size === paths.add(path).size)
-    if (twice) throw new Problem('conflict', `two files would be written to ${twice.path}`)
-    for (const { file, folders } of found)
+    const duplicate = items.find(({ path }) => paths.size === paths.add(path).size)
+    if (duplicate) throw new Problem('conflict', `two files have the same path ${duplicate.path}`)
+    for (const { file, folders } of entries)
       if (file.filetype === 'fold' && !options.dryRun) {
         const folder = join(directory, ...[...folders, file.filename].map(safeName))
         assertNoLink(folder, directory)
         mkdirSync(folder, { recursive: true })
       }
     const state = new Downloaded(directory)
-    const done = await runEach(
+    const result = await runEach(
       items,
       async ({ file, path }) => {
         const { fid } = file
-        const of = file.filetype === 'grid' ? query : {}
-        if (!options.force && state.isCurrent(path, file, of)) return { path, fid, action: 'unchanged' }
+        const rowQuery = file.filetype === 'grid' ? query : {}
+        if (!options.force && state.isCurrent(path, file, rowQuery)) return { path, fid, action: 'unchanged' }
         if (!options.force && !state.isOurs(path))
-          throw new Problem('conflict', `${path} was changed here, or was not downloaded by pull`, {
+          throw new Problem('conflict', `${path} was changed locally, or not downloaded by pull`, {
             hint: 'Move it away, or use --force to replace it.',
           })
         if (options.dryRun) return { path, fid, action: 'would download' }
         await download(client, file, { format, ...query }, path, directory)
-        state.note(path, of)
+        state.note(path, rowQuery)
         return { path, fid, action: 'downloaded' }
       },
       options.jobs ?? JOBS,
     )
-    if (!options.dryRun && done.many.length > 0) state.save()
-    const all = [...failures, ...done.failures]
-    if (done.many.length === 0 && all.length === 1) throw all[0].problem
-    return { many: done.many, view, failures: all, empty: 'Nothing to download.' }
+    if (!options.dryRun && result.many.length > 0) state.save()
+    const allFailures = [...failures, ...result.failures]
+    if (result.many.length === 0 && allFailures.length === 1) throw allFailures[0].problem
+    return { many: result.many, view, failures: allFailures, empty: 'Nothing to download.' }
   },
 })
 
-/** Which rows of a grid were downloaded. */
+/** Filter and order of the downloaded rows. */
 interface Rows {
   where?: string
   sort?: string
 }
 
+/** Formats the record of a downloaded file: size, modification time in ms, and row selection. */
 function entryOf({ size, mtimeMs }: { size: number; mtimeMs: number }, { where, sort }: Rows): string {
-  const chosen =
+  const selection =
     where === undefined && sort === undefined ? '' : ` ${JSON.stringify([where ?? null, sort ?? null])}`
-  return `${size} ${mtimeMs}${chosen}`
+  return `${size} ${mtimeMs}${selection}`
 }
 
-/** What was downloaded into a directory: a file that has changed since is not replaced. */
+/** Records of downloads into a directory. Files changed since their download are not replaced. */
 class Downloaded {
   private readonly file: string
   private readonly entries: Record<string, string>
@@ -149,24 +152,27 @@ class Downloaded {
   }
 
   /**
-   * Whether a file is there in its latest version, with the same rows: it has the time of the last change on the server.
+   * Returns whether a local file has the current version and the same rows. Its modification time is that of
+   * the server.
    */
   isCurrent(path: string, { date_modified }: FileMeta, rows: Rows): boolean {
-    const there = statSync(path, { throwIfNoEntry: false })
-    if (!there || this.entries[this.key(path)] !== entryOf(there, rows)) return false
-    return Math.abs(there.mtimeMs - Date.parse(date_modified)) < 1
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (!stats || this.entries[this.key(path)] !== entryOf(stats, rows)) return false
+    return Math.abs(stats.mtimeMs - Date.parse(date_modified)) < 1
   }
 
-  /** Whether a file is absent, or as it was downloaded. */
+  /** Returns whether a local file is absent, or unchanged since its download. */
   isOurs(path: string): boolean {
-    const there = statSync(path, { throwIfNoEntry: false })
-    return !there || (this.entries[this.key(path)] ?? '').split(' ', 2).join(' ') === entryOf(there, {})
+    const stats = statSync(path, { throwIfNoEntry: false })
+    return !stats || (this.entries[this.key(path)] ?? '').split(' ', 2).join(' ') === entryOf(stats, {})
   }
 
+  /** Records a finished download. */
   note(path: string, rows: Rows): void {
     this.entries[this.key(path)] = entryOf(statSync(path), rows)
   }
 
+  /** Writes the records to the directory. */
   save(): void {
     writePrivately(this.file, `${JSON.stringify(this.entries)}\n`)
   }
@@ -176,17 +182,24 @@ class Downloaded {
   }
 }
 
-/** Throws if a folder below the directory is a link: names of the server must not lead out of it. */
+/**
+ * Throws `conflict` if a folder is reached through a symbolic link: names from the server must not escape the
+ * directory.
+ */
 function assertNoLink(folder: string, directory: string): void {
   const top = resolve(directory)
-  for (let at = resolve(folder); at !== top && at !== dirname(at); at = dirname(at))
-    if (lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink())
-      throw new Problem('conflict', `${at} is a symbolic link; nothing is written through it`, {
+  for (
+    let ancestor = resolve(folder);
+    ancestor !== top && ancestor !== dirname(ancestor);
+    ancestor = dirname(ancestor)
+  )
+    if (lstatSync(ancestor, { throwIfNoEntry: false })?.isSymbolicLink())
+      throw new Problem('conflict', `${ancestor} is a symbolic link; pull does not follow links`, {
         hint: 'Remove it, or pull into another directory.',
       })
 }
 
-/** Downloads a file under another name first, so that a broken download leaves what was there. */
+/** Downloads to a temporary file first: a failed download leaves the previous file. */
 async function download(
   client: Client,
   { fid, filetype, date_modified }: FileMeta,
@@ -200,14 +213,14 @@ async function download(
     filetype === 'grid'
       ? await client.response('grids.content', { fid, query })
       : await client.response('plots.content', { fid, query: { inline_data: true } })
-  const part = `${path}.${process.pid}.part`
+  const temporaryFile = `${path}.${process.pid}.part`
   try {
-    await pipeline(Readable.from(response.bytes()), createWriteStream(part))
-    const at = new Date(date_modified)
-    utimesSync(part, at, at)
-    renameSync(part, path)
+    await pipeline(Readable.from(response.bytes()), createWriteStream(temporaryFile))
+    const modified = new Date(date_modified)
+    utimesSync(temporaryFile, modified, modified)
+    renameSync(temporaryFile, path)
   } catch (error) {
-    rmSync(part, { force: true })
+    rmSync(temporaryFile, { force: true })
     if (error instanceof Problem) throw error
     throw new Problem('failed', `cannot write ${path}: ${(error as Error).message}`)
   }

@@ -1,3 +1,4 @@
+// `gridline push`: copies files, and the grids of plots, to another server.
 import { type Client, headerText, lookupIfThere, uploadInParts } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
@@ -28,11 +29,11 @@ type Rule = (typeof rules)[number]
 
 export const command = defineCommand({
   prints: array([], {
-    file: 'the path',
-    from: 'the id here',
-    fid: 'the id there',
-    web_url: 'the link there',
-    action: 'created, skipped, or unchanged for folders',
+    file: 'path of the file',
+    from: 'id on the source server',
+    fid: 'id on the destination server',
+    web_url: 'link on the destination server',
+    action: 'created, replaced or skipped; unchanged for folders',
   }),
   writes: true,
   versions: true,
@@ -48,7 +49,7 @@ export const command = defineCommand({
     {
       flags: '--on-conflict <rule>',
       description:
-        'if a name is taken: fail (default), skip to use the file that is there, or replace its content (keeps the id and link)',
+        'if a name is taken: fail (default), skip (use the existing file), or replace its content (keeps id and link)',
       choices: rules,
     },
     { flags: '-y, --yes', description: 'replace grids without confirmation, even if columns are lost' },
@@ -57,19 +58,19 @@ export const command = defineCommand({
     'gridline push sales --local --to work',
     'gridline push Reports --local --to work --on-conflict replace',
   ],
-  async run(context, given, options) {
+  async run(context, names, options) {
     if (options.to === undefined)
-      throw new Problem('usage', 'no destination given', {
+      throw new Problem('usage', '--to is missing', {
         hint: 'Use --to PROFILE; see: gridline profile list',
       })
     const { client: source, server: from } = await context.connect()
     const { client: target, server: to } = await context.connectTo(options.to)
     if (from === to)
-      throw new Problem('usage', `both sides are ${to ?? 'this machine'}`, {
+      throw new Problem('usage', `source and destination are the same: ${to ?? 'this machine'}`, {
         hint: 'Name the source with --profile or --local.',
       })
-    const { files, failures } = await resolveTargets(source, given)
-    const found = await withGrids(
+    const { files, failures } = await resolveTargets(source, names)
+    const entries = await withGrids(
       source,
       await allBelow(
         source,
@@ -81,52 +82,56 @@ export const command = defineCommand({
       warn: (text) => context.messages.warning(text),
       confirm: (question) => confirm(question, options.yes === true || context.flags.dryRun === true),
     })
-    // Grids before the plots that refer to them.
+    // Grids before plots that reference them.
     const order = ['fold', 'grid', 'plot', 'extra']
-    const sorted = [...found].sort((a, b) => order.indexOf(a.file.filetype) - order.indexOf(b.file.filetype))
-    const items = sorted.map((one) => ({ ...one, of: [...one.folders, one.file.filename].join('/') }))
+    const sorted = [...entries].sort(
+      (a, b) => order.indexOf(a.file.filetype) - order.indexOf(b.file.filetype),
+    )
+    const items = sorted.map((entry) => ({ ...entry, of: [...entry.folders, entry.file.filename].join('/') }))
     target.several = true
-    const done = await runEach(items, async (one) => ({ file: one.of, ...(await push.file(one)) }))
-    const all = [...failures, ...done.failures]
-    if (done.many.length === 0 && all.length === 1) throw all[0].problem
-    return { many: done.many, view, failures: all }
+    const result = await runEach(items, async (entry) => ({ file: entry.of, ...(await push.file(entry)) }))
+    const allFailures = [...failures, ...result.failures]
+    if (result.many.length === 0 && allFailures.length === 1) throw allFailures[0].problem
+    return { many: result.many, view, failures: allFailures }
   },
 })
 
+/** Lists files and everything below folders. */
 async function allBelow(client: Client, fids: readonly string[]): Promise<Found[]> {
-  const found: Found[] = []
-  for (const fid of fids) found.push(...(await filesBelow(client, await client.call('files.get', { fid }))))
-  return found
+  const entries: Found[] = []
+  for (const fid of fids) entries.push(...(await filesBelow(client, await client.call('files.get', { fid }))))
+  return entries
 }
 
-/** Adds the grids of plots, next to their plots. */
-async function withGrids(client: Client, found: readonly Found[]): Promise<Found[]> {
-  const all = new Map(found.map((one) => [one.file.fid, one]))
-  for (const { file, folders } of found) {
+/** Adds the grids of plots, in the folders of the plots. */
+async function withGrids(client: Client, entries: readonly Found[]): Promise<Found[]> {
+  const entryByFid = new Map(entries.map((entry) => [entry.file.fid, entry]))
+  for (const { file, folders } of entries) {
     if (file.filetype !== 'plot') continue
     const { references } = await client.call('files.get', { fid: file.fid })
     for (const fid of references) {
-      if (all.has(fid)) continue
+      if (entryByFid.has(fid)) continue
       const grid = await client.call('files.get', { fid })
-      if (grid.filetype === 'grid') all.set(fid, { file: grid, folders })
+      if (grid.filetype === 'grid') entryByFid.set(fid, { file: grid, folders })
     }
   }
-  return [...all.values()]
+  return [...entryByFid.values()]
 }
 
+/** Destination of a copy. */
 interface Place {
   filename: string
   parent_path: string | undefined
   world_readable: boolean
 }
 
-/** Copies files from one server to another. */
+/** Copies files from one server to another, in order. */
 class Push {
-  /** The fid of each grid on the other server. */
+  /** New fid of each copied grid, by source fid. */
   private readonly moved = new Map<string, string>()
-  /** Grids that could not be copied, by fid. */
+  /** Destination paths of grids that could not be copied, by source fid. */
   private readonly failed = new Map<string, string>()
-  /** Files on the other server that stand for one of this run. */
+  /** Fids of destination files that this run has created or used. */
   private readonly made = new Set<string>()
   private renamed = 0
 
@@ -138,56 +143,64 @@ class Push {
     private readonly rule: Rule,
     private readonly user: {
       warn: (text: string) => void
-      /** Asks. Throws if the answer is no, or nobody can be asked. */
+      /** Asks for confirmation. Throws if declined, or without a terminal. */
       confirm: (question: string) => Promise<void>
     },
   ) {}
 
+  /** Copies one file. Returns an output row. */
   async file({ file, folders }: Found): Promise<object> {
     const folder = [...this.base, ...folders].join('/')
     const path = [...this.base, ...folders, file.filename].join('/')
-    const there = await lookupIfThere(this.target, path)
-    // Another file of this run has that name: the grids of a plot can come from several folders.
-    if (there && file.filetype !== 'fold' && this.made.has(there.fid))
+    const existing = await lookupIfThere(this.target, path)
+    // Another file of this run has that name: grids of a plot can come from several folders.
+    if (existing && file.filetype !== 'fold' && this.made.has(existing.fid))
       return this.file({ file: { ...file, filename: `${file.filename} (${++this.renamed})` }, folders })
-    const isSame = there?.filetype === file.filetype
-    if (there && !(isSame && (this.rule !== 'fail' || file.filetype === 'fold')))
-      throw new Problem('already_exists', `a file named ${path} is there already`, {
+    const isSame = existing?.filetype === file.filetype
+    if (existing && !(isSame && (this.rule !== 'fail' || file.filetype === 'fold')))
+      throw new Problem('already_exists', `a file named ${path} already exists`, {
         hint: 'Use --on-conflict skip or replace, or another --folder.',
       })
-    const isKept = there !== undefined && (file.filetype === 'fold' || this.rule === 'skip')
-    const made = isKept
-      ? there
-      : await this.make(file, folder, path, there).catch((error) => {
-          if (error instanceof Planned) throw this.planned(error, file, there)
+    const isReused = existing !== undefined && (file.filetype === 'fold' || this.rule === 'skip')
+    const copy = isReused
+      ? existing
+      : await this.make(file, folder, path, existing).catch((error) => {
+          if (error instanceof Planned) throw this.planned(error, file, existing)
           this.failed.set(file.fid, path)
           throw error
         })
-    this.made.add(made.fid)
-    if (file.filetype === 'grid') this.moved.set(file.fid, made.fid)
+    this.made.add(copy.fid)
+    if (file.filetype === 'grid') this.moved.set(file.fid, copy.fid)
     return {
       from: file.fid,
-      fid: made.fid,
-      web_url: made.web_url,
-      action: !there ? 'created' : !isKept ? 'replaced' : file.filetype === 'fold' ? 'unchanged' : 'skipped',
+      fid: copy.fid,
+      web_url: copy.web_url,
+      action: !existing
+        ? 'created'
+        : !isReused
+          ? 'replaced'
+          : file.filetype === 'fold'
+            ? 'unchanged'
+            : 'skipped',
     }
   }
 
-  /** What would be done with a file, in terms of files. */
-  private planned({ change }: Planned, { filetype }: FileMeta, there: FileMeta | undefined): Planned {
+  /** Converts a planned request to the operation on this file, for --dry-run. */
+  private planned({ change }: Planned, { filetype }: FileMeta, existing: FileMeta | undefined): Planned {
     const creates = { fold: 'folders.create', grid: 'grids.create', plot: 'plots.create' } as const
     const operation = creates[filetype as keyof typeof creates]
-    return new Planned(operation, there?.fid, there ? { on_conflict: this.rule } : change)
+    return new Planned(operation, existing?.fid, existing ? { on_conflict: this.rule } : change)
   }
 
+  /** Creates or replaces the destination file. */
   private async make(
     file: FileMeta,
     folder: string,
     path: string,
-    there: FileMeta | undefined,
+    existing: FileMeta | undefined,
   ): Promise<FileMeta> {
-    const replaces = there !== undefined
-    const place = {
+    const isReplacement = existing !== undefined
+    const destination = {
       filename: file.filename,
       parent_path: folder === '' ? undefined : folder,
       world_readable: this.isPublic,
@@ -197,29 +210,29 @@ class Push {
         return (await this.target.call('folders.create', { json: { path, world_readable: this.isPublic } }))
           .file
       case 'grid':
-        return replaces ? this.asCsv(file.fid, place, 'replace') : this.grid(file, place)
+        return isReplacement ? this.asCsv(file.fid, destination, 'replace') : this.grid(file, destination)
       case 'plot':
-        return this.plot(file, { ...place, on_conflict: replaces ? 'replace' : undefined })
+        return this.plot(file, { ...destination, on_conflict: isReplacement ? 'replace' : undefined })
       default:
-        throw new Problem('usage', `${path} is an extra; extras are not copied`)
+        throw new Problem('usage', `${path} is an extra, which push does not copy`)
     }
   }
 
-  /** The uid that each column of a grid has on the other server: by the names of columns. */
+  /** Maps column uids of a grid to uids of its copy, by column name. */
   private async uids(from: string, to: string): Promise<ReadonlyMap<string, string>> {
     const { cols } = await this.source.call('grids.get', { fid: from })
-    const { cols: others } = await this.target.call('grids.get', { fid: to })
-    const byName = new Map(others.map(({ name, uid }) => [name, uid]))
+    const { cols: targetColumns } = await this.target.call('grids.get', { fid: to })
+    const byName = new Map(targetColumns.map(({ name, uid }) => [name, uid]))
     return new Map(cols.map(({ name, uid }) => [uid, byName.get(name) ?? uid]))
   }
 
-  /** A grid with the uids of its columns. Its content is passed on as it arrives. */
-  private async grid({ fid, metadata }: FileMeta, place: Place): Promise<FileMeta> {
+  /** Copies a grid with its column uids. Streams the content. */
+  private async grid({ fid, metadata }: FileMeta, destination: Place): Promise<FileMeta> {
     const content = (): Promise<AsyncIterable<Uint8Array>> =>
       this.source
         .response('grids.content', { fid, query: { format: 'json' } })
         .then((response) => response.bytes())
-    const rest = JSON.stringify({ ...place, metadata })
+    const rest = JSON.stringify({ ...destination, metadata })
     async function* body(): AsyncGenerator<Uint8Array> {
       yield Buffer.from(`${rest.slice(0, -1)},"data":`)
       yield* await content()
@@ -230,12 +243,12 @@ class Push {
       return (await this.target.call('grids.create', { body: json })).file as FileMeta
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'too_large') throw error
-      this.user.warn(`${place.filename}: copied as CSV, because it is large: its columns have new uids`)
-      return this.asCsv(fid, place, 'fail')
+      this.user.warn(`${destination.filename}: too large to keep the column uids; copied as CSV`)
+      return this.asCsv(fid, destination, 'fail')
     }
   }
 
-  /** A grid as CSV, in parts. New columns get new uids; those of a grid that is replaced keep theirs, by name. */
+  /** Copies a grid as CSV, in parts. Columns get new uids; replaced grids keep theirs, by name. */
   private async asCsv(
     fid: string,
     { filename, parent_path, world_readable }: Place,
@@ -251,11 +264,11 @@ class Push {
       empty: 'text',
       json: undefined,
     } as const
-    const mixed = cols.find(({ type }) => types[type] === undefined)
-    if (mixed)
+    const mixedColumn = cols.find(({ type }) => types[type] === undefined)
+    if (mixedColumn)
       throw new Problem(
         rule === 'replace' ? 'bad_data' : 'too_large',
-        `${filename}: column ${mixed.name} has mixed values, which CSV does not keep`,
+        `${filename}: column ${mixedColumn.name} has mixed types, which CSV cannot represent`,
         { hint: 'Move the copy to the trash, then push again.' },
       )
     const columns = Object.fromEntries(cols.map(({ name, type }) => [name, types[type]]))
@@ -279,29 +292,31 @@ class Push {
       Header: true,
       Columns: encodeURIComponent(JSON.stringify(columns)),
     }
-    const send = (given: typeof headers) =>
-      uploadInParts(this.target, { size: undefined, open: rows }, given, {
+    const send = (uploadHeaders: typeof headers) =>
+      uploadInParts(this.target, { size: undefined, open: rows }, uploadHeaders, {
         [FILE_NAME_HEADER]: headerText(`${filename}.csv`),
       })
-    const sendAsked = async (given: typeof headers): Promise<Awaited<ReturnType<typeof send>>> =>
-      send(given).catch(async (error) => {
-        const accepted = error instanceof Problem ? acceptedLoss(error) : undefined
-        if (!accepted) throw error
+    const sendWithConfirmation = async (
+      uploadHeaders: typeof headers,
+    ): Promise<Awaited<ReturnType<typeof send>>> =>
+      send(uploadHeaders).catch(async (error) => {
+        const acceptHeaders = error instanceof Problem ? acceptedLoss(error) : undefined
+        if (!acceptHeaders) throw error
         await this.user.confirm(`${filename}: ${error.message}. Replace it?`)
-        return sendAsked({ ...given, ...accepted } as typeof headers)
+        return sendWithConfirmation({ ...uploadHeaders, ...acceptHeaders } as typeof headers)
       })
-    const made = await sendAsked(headers)
-    return made.file as FileMeta
+    const uploaded = await sendWithConfirmation(headers)
+    return uploaded.file as FileMeta
   }
 
-  /** A plot, whose references lead to the grids on the other server. */
-  private async plot({ fid, filename }: FileMeta, place: object): Promise<FileMeta> {
+  /** Copies a plot; its references point to the copied grids. */
+  private async plot({ fid, filename }: FileMeta, destination: object): Promise<FileMeta> {
     const { references } = await this.source.call('files.get', { fid })
-    const lost = references.flatMap((grid) => this.failed.get(grid) ?? [])
-    if (lost.length > 0)
+    const failedGrids = references.flatMap((grid) => this.failed.get(grid) ?? [])
+    if (failedGrids.length > 0)
       throw new Problem(
         'already_exists',
-        `${filename}: not copied, because its grid was not: ${lost.join(', ')}`,
+        `${filename}: not copied, because a grid could not be copied: ${failedGrids.join(', ')}`,
       )
     const uids = new Map<string, ReadonlyMap<string, string>>()
     for (const grid of references) {
@@ -311,14 +326,14 @@ class Push {
     const response = await this.source.response('plots.content', { fid, query: {} })
     const figure = (await response.text()).replace(
       /("\w+src"\s*:\s*")([^":]+:\d+):([^"]*)/g,
-      (found, start: string, grid: string, columns: string) => {
+      (match, start: string, grid: string, columns: string) => {
         const moved = this.moved.get(grid)
-        if (moved === undefined) return found
-        const there = columns.split(',').map((uid) => uids.get(grid)?.get(uid) ?? uid)
-        return `${start}${moved}:${there.join(',')}`
+        if (moved === undefined) return match
+        const targetUids = columns.split(',').map((uid) => uids.get(grid)?.get(uid) ?? uid)
+        return `${start}${moved}:${targetUids.join(',')}`
       },
     )
-    const { file } = await this.target.call('plots.create', { body: figureBody(figure, place) })
+    const { file } = await this.target.call('plots.create', { body: figureBody(figure, destination) })
     return file
   }
 }

@@ -1,3 +1,4 @@
+// `gridline file reference`: removes references to extras.
 import { resolve } from '../../client/index.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
 import { object } from '../core/prints.ts'

@@ -1,3 +1,4 @@
+// `gridline rename`: renames a file.
 import { resolve } from '../../client/index.ts'
 import { defineCommand } from '../core/define.ts'
 import { object } from '../core/prints.ts'

@@ -1,3 +1,4 @@
+// `gridline revert`: restores an earlier version.
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
@@ -23,7 +24,7 @@ export const command = defineCommand({
   options: [
     {
       flags: '--to <version>',
-      description: 'the version to go back to: a number, a date, or a name (default: the one before)',
+      description: 'version to restore: a number, date or name (default: the previous version)',
       completes: 'version',
     },
   ],
@@ -41,7 +42,7 @@ export const command = defineCommand({
   },
 })
 
-/** Throws what a revert would be refused with: there is no such version, or it fails the rules of the grid. */
+/** Throws the error of a refused revert: unknown version, or failed rules of the grid. */
 async function tryRevert(client: Client, fid: string, version: string): Promise<void> {
   const { filetype } = await client.call('files.get', { fid, version })
   if (filetype !== 'grid' || (await client.call('checks.get', { fid })).checks === null) return

@@ -1,3 +1,4 @@
+// `gridline review`: reviews data files as drafts, and comments on pull requests.
 import { basename } from 'node:path'
 import { columnNames } from '../../charts/spec/column-names.ts'
 import type { Client } from '../../client/index.ts'
@@ -21,19 +22,19 @@ import { uploadOf } from '../upload/done.ts'
 import { expand, type LocalFile } from '../upload/expand.ts'
 import { destinationOf, Sender, type SendOptions } from '../upload/send.ts'
 
-/** Rows of a diff that are read: more than a comment has room for. */
+/** Maximum number of rows of a diff to load: more than fit into a comment. */
 const MAX_ROWS = 2000
 
 const options = [
   {
     flags: '--draft <name>',
-    description: 'name of the drafts (default: in jobs of pull and merge requests, pr-NUMBER or mr-NUMBER)',
+    description: 'name of the drafts (default in jobs of pull and merge requests: pr-NUMBER or mr-NUMBER)',
     completes: undefined,
   },
   { flags: '--folder <path|id>', description: 'folder of the grids' },
   {
     flags: '--key <columns>',
-    description: 'find rows by these columns, comma-separated (default: the key of the grid)',
+    description: 'match rows by these key columns, comma-separated (default: key of the grid)',
     completes: 'column',
   },
   checksOption,
@@ -50,7 +51,7 @@ const options = [
   },
   {
     flags: '--owner <user>',
-    description: 'whose grids files are compared with, in jobs without a key (default: your own)',
+    description: "without a key: compare with this user's public grids",
     completes: 'user',
   },
   { flags: '--no-post', description: 'do not comment on the pull or merge request' },
@@ -80,13 +81,13 @@ function countsOf({ rows_added, rows_removed, rows_changed }: GridDiff): string 
 
 export const command = defineCommand({
   prints: array([], {
-    file: 'the local file',
+    file: 'path of the local file',
     state: 'new, changed, unchanged or failed',
-    fid: 'the id of the grid',
-    web_url: 'shows the draft',
-    diff: 'what the draft changes; see gridline diff',
-    checks: 'what became of each rule',
-    error: 'why it failed',
+    fid: 'id of the grid',
+    web_url: 'link to the draft',
+    diff: 'changes of the draft; see gridline diff',
+    checks: 'results of the rules',
+    error: 'reason of the failure',
   }),
   arguments: '<file...>',
   usage: '<file|directory|pattern...>',
@@ -97,11 +98,11 @@ export const command = defineCommand({
     'gridline review data --draft pr-12',
     'gridline review sales.csv --draft try --checks gridline.checks.yml --format md',
   ],
-  async run(context, given, options) {
+  async run(context, words, options) {
     checkDraftName(options.draft)
     const draft = options.draft ?? draftOfJob(context.environment)
     if (isClosed(context.environment) && options.draft === undefined) return closed(context, draft)
-    const { files } = expand(given, options)
+    const { files } = expand(words, options)
     if (files.length === 0)
       throw new Problem('no_such_file', 'no data files to review', { hint: 'Check the names.' })
     const reading = { ...readingHeaders(options), ...(await checksHeaders(options.checks)) }
@@ -121,7 +122,7 @@ export const command = defineCommand({
             if (!isRefused(error)) throw error
             mayWrite = false
             context.messages.note(
-              'without a key that may write, as in pull requests from forks, there are no drafts',
+              'no drafts: the job has no key with write access, as in pull requests from forks',
             )
           }
         return reviewHere(context, client, local, options)
@@ -142,44 +143,46 @@ export const command = defineCommand({
   },
 })
 
-/** Deletes the drafts of files that an earlier review had and that do not differ any more, or are not there. */
+/** Deletes drafts of an earlier review whose files are missing or no longer differ. */
 async function forgetOthers(
   client: Client,
   draft: string,
   reviews: readonly (Reviewed & { fid?: string })[],
 ): Promise<void> {
-  // What failed may have a draft that is right.
+  // A failed file can have a correct draft from before.
   if (reviews.some(({ state }) => state === 'failed')) return
   const current = new Set(reviews.flatMap(({ state, fid }) => (state === 'unchanged' ? [] : [fid])))
   const { drafts } = await client.call('drafts.list', { query: { name: draft } })
-  const fid = drafts.map((one) => one.fid).filter((one) => !current.has(one))
+  const fid = drafts.map((draftItem) => draftItem.fid).filter((id) => !current.has(id))
   if (fid.length > 0) await client.call('drafts.delete', { name: draft, query: { fid } })
 }
 
-/** Deletes the drafts of a pull request that is closed. */
+/** Deletes the drafts of a closed pull request. */
 async function closed(context: Context, draft: string): Promise<CommandResult> {
   const client = await context.client()
   await client.call('drafts.delete', { name: draft }).catch((error) => {
     if (!(error instanceof Problem) || (error.code !== 'not_found' && !isRefused(error))) throw error
   })
-  context.messages.note(`the pull request is closed: its drafts (${draft}) are deleted`)
+  context.messages.note(`the pull request is closed; deleted its drafts (${draft})`)
   return { text: '' }
 }
 
-/** `pr-12`, in a job of a pull request. */
+/** Returns the draft name of a pull or merge request job, such as `pr-12`. Throws `usage` in other jobs. */
 function draftOfJob(environment: NodeJS.ProcessEnv): string {
   const number = requestNumber(environment)
   if (number === undefined)
-    throw new Problem('usage', 'no name for the drafts: this is not a job of a pull or merge request', {
-      hint: 'Name them with --draft NAME.',
+    throw new Problem('usage', '--draft is missing, and this is not a job of a pull or merge request', {
+      hint: 'Use --draft NAME.',
     })
   return `${environment.CI_MERGE_REQUEST_IID ? 'mr' : 'pr'}-${number}`
 }
 
+/** Returns whether an error means missing write access. */
 function isRefused(error: unknown): boolean {
   return error instanceof Problem && (error.code === 'unauthenticated' || error.code === 'forbidden')
 }
 
+/** Uploads a file as draft, and compares the draft with the grid. */
 async function reviewOfDraft(
   context: Context,
   client: Client,
@@ -195,7 +198,7 @@ async function reviewOfDraft(
   const columns = cols.length
   const isNew = new URL(url).searchParams.get('version') === null
   if (isNew) return { file, fid, url, state: 'new', rows, columns, checks }
-  // Of a key that does not tell the rows apart, the report says so: they are compared in order.
+  // If the key has duplicates, a check reports that: compare rows in order.
   const hasKey = !checks?.results.some(({ rule, passed }) => rule === 'key' && !passed)
   const key = hasKey ? keyOf(options, grid) : ['']
   const diff = await client.call('grids.diff', {
@@ -216,6 +219,7 @@ async function reviewOfDraft(
   }
 }
 
+/** Returns the columns of --key; undefined without it. */
 function keyOf({ key }: Options, { cols }: Pick<GridMeta, 'cols'>): string[] | undefined {
   return key === undefined
     ? undefined
@@ -225,7 +229,7 @@ function keyOf({ key }: Options, { cols }: Pick<GridMeta, 'cols'>): string[] | u
       ).filter(Boolean)
 }
 
-/** Without writing: checks the file here, and compares it with the grid if that can be read. */
+/** Without write access: checks the file locally, and compares it with the grid if readable. */
 async function reviewHere(
   context: Context,
   client: Client,
@@ -237,26 +241,26 @@ async function reviewHere(
     options.checks === undefined
       ? undefined
       : await reportOfFile(context, file, await readChecksFile(options.checks), options)
-  const made = await gridOfFile(context, file, options)
-  const { row_count: rows, cols } = await made.client.call('grids.get', { fid: made.fid })
-  const now = { file, rows, columns: cols.length, checks }
+  const localGrid = await gridOfFile(context, file, options)
+  const { row_count: rows, cols } = await localGrid.client.call('grids.get', { fid: localGrid.fid })
+  const review = { file, rows, columns: cols.length, checks }
   const user = options.owner ?? (await context.settings()).user.value
   const folder = options.folder
   const { path } = await destinationOf(client, { folder }, local).catch(() => ({
     path: [folder, ...local.folders, gridName(basename(file))].filter(Boolean).join('/'),
   }))
-  const present = await ifFound(client.call('grids.lookup', { query: { path, user } })).catch((error) => {
+  const storedGrid = await ifFound(client.call('grids.lookup', { query: { path, user } })).catch((error) => {
     if (isRefused(error)) return undefined
     throw error
   })
-  if (!present) return { ...now, state: 'new' }
-  const key = options.key === undefined ? (present.primary_key ?? undefined) : keyOf(options, present)
+  if (!storedGrid) return { ...review, state: 'new' }
+  const key = options.key === undefined ? (storedGrid.primary_key ?? undefined) : keyOf(options, storedGrid)
   const query = { limit: MAX_ROWS, removed_first: true, context: true, key }
-  const diff = await diffWithFile(context, { client, fid: present.fid }, made, query)
-  return { ...now, fid: present.fid, state: diff.is_same ? 'unchanged' : 'changed', diff }
+  const diff = await diffWithFile(context, { client, fid: storedGrid.fid }, localGrid, query)
+  return { ...review, fid: storedGrid.fid, state: diff.is_same ? 'unchanged' : 'changed', diff }
 }
 
-/** Tells the CI system: annotations of failed checks, the summary of the step, and one comment. */
+/** Reports to the CI system: annotations, step summary and one comment. */
 async function tell(
   context: Context,
   draft: string,
@@ -271,6 +275,7 @@ async function tell(
   await writeComment(context, marker, reviewText(reviews, charts, COMMENT_CHARACTERS - marker.length - 1))
 }
 
+/** Returns the result of the command. Exit code 7 if a file or check failed. */
 function shown(
   reviews: readonly (Reviewed & { fid?: string })[],
   charts: readonly DraftChart[],
@@ -279,9 +284,9 @@ function shown(
   const isFailed = reviews.some(({ state, checks }) => state === 'failed' || checks?.passed === false)
   const exit = isFailed ? errorCodes.checks_failed.exit : 0
   if (format === 'md') return { text: reviewText(reviews, charts, COMMENT_CHARACTERS), exit }
-  const many = reviews.map(({ url, target: _target, rows: _rows, columns: _columns, ...one }) => ({
-    ...one,
+  const rows = reviews.map(({ url, target: _target, rows: _rows, columns: _columns, ...review }) => ({
+    ...review,
     web_url: url,
   }))
-  return { many, view, exit }
+  return { many: rows, view, exit }
 }

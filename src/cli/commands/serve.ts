@@ -1,3 +1,4 @@
+// `gridline serve`: runs the server.
 import { Problem } from '../../contract/errors.ts'
 import { changedLimits, limitsFrom } from '../../contract/limits.ts'
 import type { ProviderOptions, RunningService } from '../../service/index.ts'
@@ -14,7 +15,7 @@ import { defineCommand } from '../core/define.ts'
 import { other } from '../core/prints.ts'
 import { RequestLog } from '../output/request-log.ts'
 
-/** What connects other clients to this server. */
+/** Returns hints for connecting other clients. */
 function clientLines(url: string): string[] {
   return [
     `  Chart Studio (Python): chart_studio.tools.set_config_file(plotly_domain="${url}", plotly_api_domain="${url}")`,
@@ -24,56 +25,56 @@ function clientLines(url: string): string[] {
   ]
 }
 
-/** How long connections to the database may take to close, in ms. */
+/** Maximum time to close database connections, in ms. */
 const CLOSING_MS = 10_000
 
 type Signal = 'SIGINT' | 'SIGTERM'
 
-/** The signals that ask this process to end, in order: none is lost, whenever it arrives. */
+/** Queue of the signals that ask the process to end. No signal is lost. */
 class Signals {
   private readonly arrived: Signal[] = []
   private waiting: ((signal: Signal) => void) | undefined
 
   constructor() {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      // Before those of other commands go: in between, a signal would end the process.
-      const others = process.listeners(signal)
+      // Listen before removing the other listeners: without a listener, a signal ends the process.
+      const previousListeners = process.listeners(signal)
       process.on(signal, () => {
         if (this.waiting) this.waiting(signal)
         else this.arrived.push(signal)
       })
-      for (const listener of others) process.removeListener(signal, listener)
+      for (const listener of previousListeners) process.removeListener(signal, listener)
     }
   }
 
-  /** The next signal; undefined after some ms without one. */
-  next(patience?: number): Promise<Signal | undefined> {
+  /** Waits for the next signal. Returns undefined after `timeoutMs`, if given. */
+  next(timeoutMs?: number): Promise<Signal | undefined> {
     const signal = this.arrived.shift()
     if (signal) return Promise.resolve(signal)
     return new Promise((resolve) => {
-      const timer = patience === undefined ? undefined : setTimeout(() => done(undefined), patience)
-      const done = (found: Signal | undefined): void => {
+      const timer = timeoutMs === undefined ? undefined : setTimeout(() => done(undefined), timeoutMs)
+      const done = (received: Signal | undefined): void => {
         clearTimeout(timer)
         this.waiting = undefined
-        resolve(found)
+        resolve(received)
       }
       this.waiting = done
     })
   }
 
-  /** What `work` resolves to, unless a signal arrives before that. */
+  /** Returns the result of `work`, or the signal if one arrives first. */
   async unless<T>(work: Promise<T>): Promise<T | Signal> {
-    const done = await Promise.race([work, this.next()])
+    const outcome = await Promise.race([work, this.next()])
     this.waiting = undefined
-    return done as T | Signal
+    return outcome as T | Signal
   }
 }
 
-/** The environment with limits of `--limit name=value`. Throws `usage` for text that is none. */
-function withLimits(environment: NodeJS.ProcessEnv, given: readonly string[]): NodeJS.ProcessEnv {
-  const pairs = given.map((text) => {
+/** Adds the limits of `--limit name=value` to the environment. Throws `usage`. */
+function withLimits(environment: NodeJS.ProcessEnv, limitOptions: readonly string[]): NodeJS.ProcessEnv {
+  const pairs = limitOptions.map((text) => {
     const [, name, value] = /^([a-z_]+)=(.*)$/s.exec(text) ?? []
-    if (name === undefined) throw new Problem('usage', `--limit ${text}: must be a name, =, and a number`)
+    if (name === undefined) throw new Problem('usage', `--limit ${text}: must be NAME=NUMBER`)
     const variable = `GRIDLINE_LIMIT_${name.toUpperCase()}`
     try {
       limitsFrom({ [variable]: value })
@@ -86,7 +87,7 @@ function withLimits(environment: NodeJS.ProcessEnv, given: readonly string[]): N
   return { ...environment, ...Object.fromEntries(pairs) }
 }
 
-/** The identity provider of the options. Throws `usage` for one that is not complete. */
+/** Returns the identity provider from the options. Throws `usage` if incomplete or invalid. */
 function providerOf(
   options: {
     oidcIssuer?: string
@@ -100,22 +101,22 @@ function providerOf(
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcDomain, oidcTeam, oidcGroupsClaim } = options
   if (issuer === undefined) {
     if ([clientId, oidcDomain, oidcTeam, oidcGroupsClaim].some((option) => option !== undefined))
-      throw new Problem('usage', '--oidc-issuer is missing: the other options of OpenID Connect need it')
+      throw new Problem('usage', '--oidc-issuer is missing: other --oidc options need it')
     return undefined
   }
   if (clientId === undefined)
     throw new Problem('usage', '--oidc-client-id is missing: the id of this server at the identity provider')
-  const isHere = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:|\/|$)/.test(issuer)
-  if (!URL.canParse(issuer) || !(issuer.startsWith('https://') || isHere))
+  const isLocalhost = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:|\/|$)/.test(issuer)
+  if (!URL.canParse(issuer) || !(issuer.startsWith('https://') || isLocalhost))
     throw new Problem('usage', `--oidc-issuer ${issuer}: must be a URL that starts with https://`)
-  const wrong = oidcDomain?.find((domain) => !/^@?[^\s@]+\.[^\s@]+$/.test(domain))
-  if (wrong !== undefined)
-    throw new Problem('usage', `--oidc-domain ${wrong}: must be a domain, such as example.com`)
+  const invalidDomain = oidcDomain?.find((domain) => !/^@?[^\s@]+\.[^\s@]+$/.test(domain))
+  if (invalidDomain !== undefined)
+    throw new Problem('usage', `--oidc-domain ${invalidDomain}: must be a domain, such as example.com`)
   const teams = oidcTeam?.map((text) => {
     const [, group, owner, team] = /^(.+)=([^=:]+):([^=:]+)$/.exec(text) ?? []
     if (team === undefined)
       throw new Problem('usage', `--oidc-team ${text}: must be GROUP=OWNER:TEAM`, {
-        hint: 'Such as engineering=alice:engineers. The team is made if it does not exist.',
+        hint: 'For example: engineering=alice:engineers. A missing team is created.',
       })
     return { group, owner, team }
   })
@@ -152,7 +153,7 @@ export const command = defineCommand({
       flags: '--blobs <place>',
       variable: 'GRIDLINE_BLOBS',
       description:
-        'where large values are stored: sql (the database), file:DIR or s3://bucket/prefix?endpoint=…&region=… (default: where they are)',
+        'storage of large values: sql (the database), file:DIR or s3://bucket/prefix?endpoint=…&region=… (default: unchanged)',
     },
     {
       flags: '--url <url>',
@@ -163,7 +164,7 @@ export const command = defineCommand({
       flags: '--health-port <port>',
       integer: { max: 65535 },
       variable: 'GRIDLINE_HEALTH_PORT',
-      description: 'answer /healthz on this port too, from a thread of its own that no load delays',
+      description: 'also serve /healthz on this port, from a thread that load does not delay',
     },
     {
       flags: '--proxies <count>',
@@ -184,36 +185,35 @@ export const command = defineCommand({
     {
       flags: '--oidc-issuer <url>',
       variable: 'GRIDLINE_OIDC_ISSUER',
-      description: 'identity provider (OpenID Connect) that people sign in with in the browser',
+      description: 'OpenID Connect provider for signing in with the browser',
     },
     {
       flags: '--oidc-client-id <id>',
       variable: 'GRIDLINE_OIDC_CLIENT_ID',
       description:
-        'id of this server at the identity provider; its secret is in GRIDLINE_OIDC_CLIENT_SECRET, and the address to return to is URL/signin/oidc/return',
+        'OAuth client id; secret: GRIDLINE_OIDC_CLIENT_SECRET; redirect URI: URL/signin/oidc/return',
     },
     {
       flags: '--oidc-domain <domain>',
       variable: 'GRIDLINE_OIDC_DOMAINS',
       repeatable: true,
-      description:
-        'domain of verified e-mail addresses that may sign in (default: whoever the provider lets in)',
+      description: 'allow only verified e-mail addresses of this domain (default: all users of the provider)',
     },
     {
       flags: '--oidc-team <group=owner:team>',
       variable: 'GRIDLINE_OIDC_TEAMS',
       repeatable: true,
-      description: 'make the people of a group members of a team, and others not',
+      description: 'sync a team with a group of the identity provider',
     },
     {
       flags: '--oidc-groups-claim <name>',
       variable: 'GRIDLINE_OIDC_GROUPS_CLAIM',
-      description: 'claim with the groups of a person (default: groups)',
+      description: 'claim with the groups of a user (default: groups)',
     },
     {
       flags: '--server-name <name>',
       variable: 'GRIDLINE_SERVER_NAME',
-      description: 'name of this server among those on one PostgreSQL, in the ids of uploads in parts',
+      description: 'unique name of this server on a shared database',
     },
     {
       flags: '--allow-url-import',
@@ -223,12 +223,12 @@ export const command = defineCommand({
     {
       flags: '--theme <theme>',
       variable: 'GRIDLINE_THEME',
-      description: 'look of new charts for which none is chosen: a built-in theme or a JSON file',
+      description: 'default theme of new charts: a built-in theme or a JSON file',
     },
     {
       flags: '--limit <name=value>',
       repeatable: true,
-      description: 'a limit, such as requests_per_minute=600; see docs/api.md [GRIDLINE_LIMIT_NAME]',
+      description: 'set a limit, such as requests_per_minute=600; see docs/api.md [GRIDLINE_LIMIT_NAME]',
     },
   ],
   examples: [
@@ -240,7 +240,7 @@ export const command = defineCommand({
   async run(context, _, options) {
     const {
       host = '127.0.0.1',
-      port: wanted = 8080,
+      port: requestedPort = 8080,
       database,
       blobs,
       url,
@@ -251,9 +251,9 @@ export const command = defineCommand({
       allowUrlImport,
       theme,
       serverName,
-      limit: changed = [],
+      limit: limitOptions = [],
     } = options
-    const environment = withLimits(context.environment, changed)
+    const environment = withLimits(context.environment, limitOptions)
     if (serverName !== undefined && !/^[A-Za-z0-9-]{1,80}$/.test(serverName))
       throw new Problem('usage', '--server-name: use up to 80 letters, digits and hyphens')
     if (smtp !== undefined && !(URL.canParse(smtp) && /^smtps?:\/\/[^/]/.test(smtp)))
@@ -261,7 +261,7 @@ export const command = defineCommand({
     if (mailFrom !== undefined && !/^[^\s@]+@[^\s@]+$|^[^<>]*<[^\s@<>]+@[^\s@<>]+>$/.test(mailFrom))
       throw new Problem('usage', `--mail-from ${mailFrom}: must be an e-mail address`)
     if (database === 'sqlite::memory:')
-      throw new Problem('usage', '--database sqlite::memory:: a server needs a database that lasts', {
+      throw new Problem('usage', '--database sqlite::memory:: a server needs a persistent database', {
         hint: 'Name a file: --database sqlite:FILE',
       })
     const { createService, listen, reserveSpace, startHealthThread, useOpenTelemetry } = await import(
@@ -271,24 +271,24 @@ export const command = defineCommand({
     const { messages } = context
     const quiet = context.flags.quiet === true
     if (!database) makeFoldersPrivate(context.environment)
-    const base = url === undefined ? undefined : checkUrl(url)
-    // Listen first: links contain the port, which is known only then. The service starts afterwards.
+    const publicUrl = url === undefined ? undefined : checkUrl(url)
+    // Listen first: the port is part of links. Start the service afterwards.
     let service: RunningService | undefined
     const log = new RequestLog(process.stderr)
-    const address = database ?? databaseUrl(context.environment)
+    const databaseAddress = database ?? databaseUrl(context.environment)
     const limits = limitsFrom(environment)
     const signals = new Signals()
-    const listening = await listen(() => service, { host, port: wanted, limits, proxies })
-    const here = `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${listening.port}`
+    const listening = await listen(() => service, { host, port: requestedPort, limits, proxies })
+    const localUrl = `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${listening.port}`
     let health: Awaited<ReturnType<typeof startHealthThread>> | undefined
     try {
       if (healthPort !== undefined) health = await startHealthThread(host, healthPort)
-      const started = createService({
-        database: address,
+      const starting = createService({
+        database: databaseAddress,
         blobs,
-        url: base ?? here,
+        url: publicUrl ?? localUrl,
         smtp,
-        mailFrom: mailFrom ?? `gridline@${new URL(base ?? here).hostname}`,
+        mailFrom: mailFrom ?? `gridline@${new URL(publicUrl ?? localUrl).hostname}`,
         urlImport: allowUrlImport === true,
         provider: providerOf(options, context.environment),
         serverName,
@@ -297,59 +297,59 @@ export const command = defineCommand({
         audit: quiet ? undefined : (line) => log.add(line),
         environment,
       })
-      const running = await signals.unless(started)
+      const running = await signals.unless(starting)
       if (typeof running === 'string') {
-        // The transaction of an update is rolled back by the end of the process; the next start goes on from there.
+        // The end of the process rolls back the transaction of a migration; the next start continues.
         messages.note('stopped before the server was ready')
         process.exit(running === 'SIGINT' ? 130 : 0)
       }
-      // With --blobs, the place was checked when the database was opened.
+      // With --blobs, the location was checked when the database was opened.
       if (blobs === undefined) await running.store.places.check()
       service = running
-      if (address.startsWith('sqlite:') && address !== 'sqlite::memory:')
-        reserveSpace(address.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''))
+      if (databaseAddress.startsWith('sqlite:') && databaseAddress !== 'sqlite::memory:')
+        reserveSpace(databaseAddress.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''))
       running.startJobs()
-      const upkeep = setInterval(() => running.store.engine.maintain().catch(() => {}), 3600_000)
-      // From now on, links created without a server point here.
-      if (!database) recordServing(context.environment, base ?? here)
-      const unusual = changedLimits(limits)
-      if (isTraced) messages.note('spans are recorded by the OpenTelemetry of this process')
-      if (unusual.length > 0) messages.note(`limits: ${unusual.join(', ')}`)
-      messages.line(`listening on ${here}${base ? ` for ${base}` : ''}`)
-      if (health) messages.note(`/healthz is also at http://${host}:${health.port}/healthz`)
+      const maintenanceTimer = setInterval(() => running.store.engine.maintain().catch(() => {}), 3600_000)
+      // From now on, the local database uses this URL in links.
+      if (!database) recordServing(context.environment, publicUrl ?? localUrl)
+      const changedNames = changedLimits(limits)
+      if (isTraced) messages.note('recording spans with the OpenTelemetry of this process')
+      if (changedNames.length > 0) messages.note(`limits: ${changedNames.join(', ')}`)
+      messages.line(`listening on ${localUrl}${publicUrl ? ` for ${publicUrl}` : ''}`)
+      if (health) messages.note(`/healthz is also available at http://${host}:${health.port}/healthz`)
       const isOpen = !/^(127\.|localhost$|::1$)/.test(host)
       if (isOpen) messages.note(`reachable from other machines on port ${listening.port} (--host ${host})`)
-      if (isOpen && !base?.startsWith('https:'))
+      if (isOpen && !publicUrl?.startsWith('https:'))
         messages.warning(
           'API keys and data are sent unencrypted over HTTP; put a proxy with HTTPS in front, and start with --url https://… (see docs/operating.md)',
         )
       if (!database && !(await running.store.read(({ accounts }) => accounts.hasKeys(loginName()))))
         messages.note(`To log in to this server, create a key: gridline admin create-key ${loginName()}`)
-      for (const line of clientLines(base ?? here)) messages.aside(line)
+      for (const line of clientLines(publicUrl ?? localUrl)) messages.aside(line)
       const signal = await signals.next()
-      // SIGTERM is of an operator, SIGINT of somebody at a terminal.
+      // SIGTERM comes from an operator: drain first. SIGINT comes from a terminal.
       if (signal === 'SIGTERM') {
         messages.note(`stopping in ${limits.drain_seconds} seconds (limit drain_seconds)`)
         running.drain()
         await signals.next(limits.drain_seconds * 1000)
       }
-      clearInterval(upkeep)
+      clearInterval(maintenanceTimer)
       messages.note('stopping')
-      const stopped = listening.stop(signal === 'SIGTERM' ? limits.stop_seconds * 1000 : undefined)
-      await Promise.race([stopped, signals.next()])
+      const stopping = listening.stop(signal === 'SIGTERM' ? limits.stop_seconds * 1000 : undefined)
+      await Promise.race([stopping, signals.next()])
       await listening.stop(0)
-      // A database that does not answer would keep this process: all requests were answered.
+      // All requests are done: do not wait for a database that does not respond.
       const closed = running.close().then(() => 'closed')
-      const late = new Promise<undefined>((resolve) => {
+      const timeout = new Promise<undefined>((resolve) => {
         setTimeout(() => resolve(undefined), CLOSING_MS).unref()
       })
-      const isClosed = (await Promise.race([closed, signals.next(), late])) === 'closed'
+      const isClosed = (await Promise.race([closed, signals.next(), timeout])) === 'closed'
       log.flush()
       await health?.close()
-      // A random port will be different next time.
-      if (!database && wanted === 0) forgetServing(context.environment)
+      // A random port changes with the next start.
+      if (!database && requestedPort === 0) forgetServing(context.environment)
       if (!isClosed) {
-        messages.warning('the database does not answer: its connections were cut off')
+        messages.warning('the database does not respond; closed its connections')
         process.exit(0)
       }
     } catch (error) {

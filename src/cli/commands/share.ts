@@ -1,3 +1,4 @@
+// `gridline share`: shares files with users, teams, e-mail addresses or a link.
 import { Problem } from '../../contract/errors.ts'
 import { notePrivateData } from '../charts/create.ts'
 import { defineCommand } from '../core/define.ts'
@@ -26,7 +27,7 @@ export const sharedView: TableView = {
 }
 
 export const command = defineCommand({
-  prints: array('File', { share_link: 'the secret link, or null', emails_sent: 'the number of invitations' }),
+  prints: array('File', { share_link: 'the secret link, or null', emails_sent: 'number of e-mails sent' }),
   writes: true,
   arguments: '<file...>',
   options: [
@@ -34,15 +35,15 @@ export const command = defineCommand({
     { flags: '--team <name>', description: 'one of your teams (repeatable)', repeatable: true },
     {
       flags: '--email <address>',
-      description: 'e-mail address of a person with or without an account (repeatable)',
+      description: 'e-mail address, with or without an account (repeatable)',
       repeatable: true,
     },
     { flags: '--write', description: 'also allow editing (default: reading only)' },
-    { flags: '--read-only', description: 'allow reading only: the default' },
+    { flags: '--read-only', description: 'allow reading only (default)' },
     { flags: '--with-grids', description: 'for plots: also share their grids' },
     { flags: '--notify', description: 'send an e-mail notification' },
     { flags: '--message <text>', description: 'send an e-mail notification with this message' },
-    { flags: '--link', description: 'create a secret link; anyone who has it can open the file' },
+    { flags: '--link', description: 'create a secret link; anyone with the link can open the file' },
   ],
   examples: [
     'gridline share sales --user bob',
@@ -54,7 +55,9 @@ export const command = defineCommand({
     const { user = [], team = [], email = [], write, readOnly, withGrids, notify, message, link } = options
     if (write && readOnly) throw new Problem('usage', 'use only one of: --write, --read-only')
     if (user.length + team.length + email.length === 0 && !link)
-      throw new Problem('usage', 'no recipient given', { hint: 'Use --user, --team, --email or --link.' })
+      throw new Problem('usage', 'the recipient is missing', {
+        hint: 'Use --user, --team, --email or --link.',
+      })
     const outcome = await runOnFiles(
       context,
       files,
@@ -83,8 +86,8 @@ export const command = defineCommand({
           send_email: notify === true || message !== undefined,
           email_text: message,
         }
-        const done = await client.call('collaborators.add', { fid, json })
-        return { fid, filename: file.filename, ...done, share_link }
+        const result = await client.call('collaborators.add', { fid, json })
+        return { fid, filename: file.filename, ...result, share_link }
       },
       sharedView,
     )

@@ -1,3 +1,4 @@
+// `gridline show`: shows the details of files.
 import { typeName } from '../../charts/spec/column-names.ts'
 import { type Client, resolve } from '../../client/index.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
@@ -32,7 +33,7 @@ const detailView: TableView = {
     { field: 'creation_time', title: 'CREATED', time: true },
     { field: 'date_modified', title: 'MODIFIED', time: true },
     { field: 'web_url', title: 'LINK' },
-    // Of plots: what they no longer find.
+    // Missing columns of a plot.
     { field: 'missing', title: 'PROBLEM' },
   ],
 }
@@ -54,7 +55,7 @@ export const command = defineCommand({
   },
 })
 
-/** A file; a plot with what it no longer finds. */
+/** Loads a file; for plots, with missing columns. */
 async function read(client: Client, fid: string): Promise<object> {
   const file = await client.call('files.get', { fid })
   return file.filetype === 'plot' ? client.call('plots.get', { fid, query: { missing: true } }) : file

@@ -1,3 +1,4 @@
+// `gridline sources`: shows what a file was created from, and what was created from it.
 import { resolve } from '../../client/index.ts'
 import { relations, type SourcesGraph } from '../../contract/resources/index.ts'
 import { defineCommand } from '../core/define.ts'
@@ -10,7 +11,7 @@ export const command = defineCommand({
   options: [
     {
       flags: '--relation <name>',
-      description: 'show all entries of this relation and no others',
+      description: 'show only this relation, completely',
       choices: relations,
     },
   ],
@@ -25,8 +26,8 @@ export const command = defineCommand({
     const document = await client.call('files.sources', { fid, query: { relation: relation as undefined } })
     if (relation !== undefined)
       await followAll(document, (query) => client.call('files.sources', { fid, query }))
-    const tree = process.stdout.isTTY && context.flags.json === undefined && context.flags.jq === undefined
-    if (tree && !context.flags.quiet) return { text: drawn(document) }
+    const isTree = process.stdout.isTTY && context.flags.json === undefined && context.flags.jq === undefined
+    if (isTree && !context.flags.quiet) return { text: drawn(document) }
     if (context.flags.json === undefined && context.flags.jq === undefined)
       return { many: entriesOf(document), view: entryView }
     return { one: document, view: { columns: [{ field: 'graph', title: 'GRAPH' }] } }
@@ -42,7 +43,7 @@ const entryView: TableView = {
   ],
 }
 
-/** One row for each file, for pipes. */
+/** Lists one row per related file. */
 function entriesOf({ graph }: SourcesGraph): object[] {
   return graph.edges.map(({ relation, target }) => ({
     relation,
@@ -51,10 +52,14 @@ function entriesOf({ graph }: SourcesGraph): object[] {
   }))
 }
 
+/** Query of one page. */
 type Page = { relation: never; cursor: string }
 
-/** Reads all pages linked by `next` and merges them into the first. */
-async function followAll(first: SourcesGraph, read: (query: Page) => Promise<SourcesGraph>): Promise<void> {
+/** Loads all pages linked by `next`, and merges them into `first`. */
+async function followAll(
+  first: SourcesGraph,
+  loadPage: (query: Page) => Promise<SourcesGraph>,
+): Promise<void> {
   for (;;) {
     const { nodes, edges } = first.graph
     const [name] =
@@ -63,7 +68,7 @@ async function followAll(first: SourcesGraph, read: (query: Page) => Promise<Sou
     const { searchParams } = new URL(nodes[name].metadata!.url as string)
     delete nodes[name]
     first.graph.edges = edges.filter(({ target }) => target !== name)
-    const more = await read({
+    const more = await loadPage({
       relation: searchParams.get('relation') as never,
       cursor: searchParams.get('cursor')!,
     })
@@ -74,12 +79,15 @@ async function followAll(first: SourcesGraph, read: (query: Page) => Promise<Sou
   }
 }
 
+/** Draws the graph as a tree. */
 function drawn({ graph }: SourcesGraph): string {
   const lines = [`${graph.nodes[graph.id].label} (${graph.id})`]
-  const shown = relations.filter((relation) => graph.edges.some((edge) => edge.relation === relation))
-  for (const [k, relation] of shown.entries()) {
-    const end = k === shown.length - 1
-    lines.push(`${end ? '└─' : '├─'} ${relation}`)
+  const presentRelations = relations.filter((relation) =>
+    graph.edges.some((edge) => edge.relation === relation),
+  )
+  for (const [k, relation] of presentRelations.entries()) {
+    const isLast = k === presentRelations.length - 1
+    lines.push(`${isLast ? '└─' : '├─'} ${relation}`)
     const targets = graph.edges.filter((edge) => edge.relation === relation).map(({ target }) => target)
     for (const [n, target] of targets.entries()) {
       const { label, metadata } = graph.nodes[target]
@@ -89,9 +97,10 @@ function drawn({ graph }: SourcesGraph): string {
           : target === label
             ? label
             : `${label} (${target})`
-      lines.push(`${end ? '  ' : '│ '} ${n === targets.length - 1 ? '└─' : '├─'} ${text}`)
+      lines.push(`${isLast ? '  ' : '│ '} ${n === targets.length - 1 ? '└─' : '├─'} ${text}`)
     }
   }
-  if (shown.length === 0) lines.push('└─ not created from other files, and nothing was created from it')
+  if (presentRelations.length === 0)
+    lines.push('└─ not created from other files, and nothing was created from it')
   return `${lines.map((line) => line.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd')).join('\n')}\n`
 }

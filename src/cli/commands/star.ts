@@ -1,3 +1,4 @@
+// `gridline star`: stars files.
 import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'

@@ -1,3 +1,4 @@
+// `gridline team`: creates, edits and lists teams.
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
 import { array, object } from '../core/prints.ts'
 import { confirm } from '../core/prompt.ts'
@@ -53,10 +54,10 @@ const deleteTeam = defineCommand({
   examples: ['gridline team delete finance', 'gridline team delete finance --yes'],
   async run(context, [team], { yes }) {
     const client = await context.client()
-    const gone = await client.call('teams.get', { name: team })
+    const deleted = await client.call('teams.get', { name: team })
     await confirm(`Delete the team ${team}?`, yes === true)
     await client.call('teams.delete', { name: team })
-    return { one: gone, view }
+    return { one: deleted, view }
   },
 })
 

@@ -1,3 +1,4 @@
+// `gridline theme`: lists, shows and checks themes.
 import { hasGround } from '../../charts/figure/ground.ts'
 import { builtInThemes } from '../../charts/figure/themes.ts'
 import { checkTemplate, contrasts, foreignImages } from '../charts/template.ts'
@@ -14,7 +15,7 @@ const view = {
 }
 
 const list = defineCommand({
-  prints: array([], { name: 'the name of the theme', about: 'what it looks like' }),
+  prints: array([], { name: 'name of the theme', about: 'short description' }),
   examples: ['gridline theme list', 'gridline theme list -q'],
   run: async () => ({ many: builtInThemes().map(({ name, about }) => ({ name, about })), view }),
 })
@@ -24,25 +25,25 @@ const show = defineCommand({
   arguments: '<theme>',
   completes: [{ words: builtInThemes().map(({ name }) => name) }],
   examples: ['gridline theme show newsroom > my-theme.json', 'gridline theme show my-theme.json'],
-  run: async (_, [given]) => ({ text: `${JSON.stringify(themeNamed(given).template, null, 2)}\n` }),
+  run: async (_, [theme]) => ({ text: `${JSON.stringify(themeNamed(theme).template, null, 2)}\n` }),
 })
 
 const check = defineCommand({
   prints: object([], {
-    name: 'the name of the theme',
-    attributes: 'how many attributes it sets',
-    warnings: 'an array of texts: colors that cannot be seen well',
+    name: 'name of the theme',
+    attributes: 'number of attributes',
+    warnings: 'warnings about color contrast and images, as an array of texts',
   }),
   arguments: '<theme>',
   completes: ['local'],
   examples: ['gridline theme check my-theme.json', 'gridline theme check newsroom --json warnings'],
-  async run(context, [given]) {
-    const { name, template } = themeNamed(given)
-    const attributes = await checkTemplate(template, given)
+  async run(context, [theme]) {
+    const { name, template } = themeNamed(theme)
+    const attributes = await checkTemplate(template, theme)
     const warnings = [...contrasts(template), ...foreignImages(template)]
-    for (const warning of warnings) context.messages.warning(warning, given)
+    for (const warning of warnings) context.messages.warning(warning, theme)
     if (hasGround(template) && template.dark === undefined)
-      context.messages.note('The theme has no member dark: its charts stay light on dark pages.')
+      context.messages.note('The theme has no "dark" member, so its charts stay light on dark pages.')
     return {
       one: { name, attributes, warnings },
       view: {
@@ -59,5 +60,5 @@ const check = defineCommand({
 export const commands: readonly CommandEntry[] = [
   subcommand('list', 'List the built-in themes', list),
   subcommand('show', 'Print the template of a theme', show),
-  subcommand('check', 'Check a theme: attributes that plotly.js knows, and colors that can be seen', check),
+  subcommand('check', 'Check attributes and color contrast of a theme', check),
 ]

@@ -1,3 +1,4 @@
+// `gridline trash`: moves files to the trash.
 import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
@@ -12,11 +13,11 @@ export const command = defineCommand({
     runOnFiles(
       context,
       files,
-      async (client, fid, of) => {
+      async (client, fid, name) => {
         const file = await client.call('files.trash', { fid })
         if (file.filetype === 'grid' && file.referencers.length > 0)
           context.messages.warning(
-            `${of}: plots that show it, which others see without data until it is restored: ${file.referencers.join(', ')}`,
+            `${name}: other users see these plots without data until the grid is restored: ${file.referencers.join(', ')}`,
           )
         return file
       },

@@ -1,3 +1,4 @@
+// `gridline unpublish`: makes files private.
 import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'

@@ -1,3 +1,4 @@
+// `gridline unshare`: stops sharing files.
 import { Problem } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'
@@ -22,7 +23,9 @@ export const command = defineCommand({
   run(context, files, options) {
     const { user = [], team = [], email = [], link } = options
     if (user.length + team.length + email.length === 0 && !link)
-      throw new Problem('usage', 'no collaborator given', { hint: 'Use --user, --team, --email or --link.' })
+      throw new Problem('usage', 'the collaborator is missing', {
+        hint: 'Use --user, --team, --email or --link.',
+      })
     return runOnFiles(
       context,
       files,
@@ -31,9 +34,9 @@ export const command = defineCommand({
           ? await client.call('files.update', { fid, json: { share_key_enabled: false } })
           : await client.call('files.get', { fid })
         const json = { users: [...user, ...email], teams: team }
-        const done = await client.call('collaborators.remove', { fid, json })
-        for (const text of done.remaining_access ?? []) context.messages.warning(text, filename)
-        return { fid, filename, ...done }
+        const result = await client.call('collaborators.remove', { fid, json })
+        for (const text of result.remaining_access ?? []) context.messages.warning(text, filename)
+        return { fid, filename, ...result }
       },
       sharedView,
     )

@@ -1,3 +1,4 @@
+// `gridline unstar`: removes stars from files.
 import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'

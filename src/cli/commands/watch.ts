@@ -1,3 +1,4 @@
+// `gridline watch`: uploads a file each time it changes, or appends its new rows.
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -14,7 +15,7 @@ import { openInput } from '../files/input.ts'
 import { type ReadingOptions, readingHeaders, readingOptions } from '../files/parse-options.ts'
 import { Sender } from '../upload/send.ts'
 
-/** How often the file is looked at, in ms. */
+/** Polling interval, in ms. */
 const LOOK_MS = 500
 
 export const command = defineCommand({
@@ -40,26 +41,26 @@ export const command = defineCommand({
     const { name, folder, public: isPublic, onConflict = 'fail' } = options
     const reading = readingHeaders(options)
     const settings = { name, folder, public: isPublic, onConflict, yes: true, reading }
-    let known: Known | undefined
+    let lastUpload: Known | undefined
     let isMissing = false
     for (;;) {
       const stats = statSync(file, { throwIfNoEntry: false })
       if (!stats) {
-        if (!known) throw new Problem('no_such_file', `no such file: ${file}`)
+        if (!lastUpload) throw new Problem('no_such_file', `no such file: ${file}`)
         if (!isMissing) context.messages.note(`${file} was removed; waiting for it to come back`)
         isMissing = true
-      } else if (!known || known.seen !== seenOf(stats)) {
-        known = await sent(
+      } else if (!lastUpload || lastUpload.seen !== seenOf(stats)) {
+        lastUpload = await sent(
           context,
           file,
-          known ? { ...settings, onConflict: 'replace' } : settings,
+          lastUpload ? { ...settings, onConflict: 'replace' } : settings,
           options,
-          known,
+          lastUpload,
         ).catch((error) => {
-          // A file that is being written can be wrong for a moment.
-          if (!(error instanceof Problem) || !known || error.exit !== 7) throw error
+          // A file that is being written can be temporarily invalid.
+          if (!(error instanceof Problem) || !lastUpload || error.exit !== 7) throw error
           context.messages.warning(`${error.message}; waiting for the next change`, file)
-          return { ...known!, sum: '', seen: seenOf(stats) }
+          return { ...lastUpload!, sum: '', seen: seenOf(stats) }
         })
       }
       if (stats) isMissing = false
@@ -68,52 +69,53 @@ export const command = defineCommand({
   },
 })
 
+/** Returns size and modification time, which identify a state of the file. */
 function seenOf({ size, mtimeMs }: { size: number; mtimeMs: number }): string {
   return `${size} ${mtimeMs}`
 }
 
-/** Options about lines of the file, which new rows do not have. */
+/** Returns whether options refer to lines at the start of the file, which appended rows lack. */
 function hasLines({ skip, comment, header }: ReadingOptions): boolean {
   return skip !== undefined || comment !== undefined || header !== undefined
 }
 
-/** What was sent last. */
+/** State of the last upload. */
 interface Known {
   fid: string
-  /** Bytes that were sent, and their hash. */
+  /** Number of uploaded bytes, and their SHA-256. */
   size: number
   sum: string
-  /** Size and time of the file when it was looked at last. */
+  /** Size and time of the file at the last poll. */
   seen: string
 }
 
-/** Sends a file: only its new lines if it has grown, and is otherwise the same. */
+/** Uploads a file. If only lines were added, appends these. */
 async function sent(
   context: Context,
   file: string,
   settings: ConstructorParameters<typeof Sender>[1],
   options: ReadingOptions,
-  known: Known | undefined,
+  lastUpload: Known | undefined,
 ): Promise<Known> {
   const seen = seenOf(statSync(file))
   const bytes = readFileSync(file)
   const sum = (size: number): string => createHash('sha256').update(bytes.subarray(0, size)).digest('hex')
-  const hasGrown = known && bytes.length > known.size && sum(known.size) === known.sum
-  const rows = hasGrown && !hasLines(options) ? appended(file, bytes, known.size, options) : undefined
-  if (known && rows === 'wait') return { ...known, seen }
-  if (known && rows && rows !== 'wait') {
+  const hasGrown = lastUpload && bytes.length > lastUpload.size && sum(lastUpload.size) === lastUpload.sum
+  const newRows = hasGrown && !hasLines(options) ? appended(file, bytes, lastUpload.size, options) : undefined
+  if (lastUpload && newRows === 'wait') return { ...lastUpload, seen }
+  if (lastUpload && newRows && newRows !== 'wait') {
     try {
-      return await append(context, file, known, rows, options, sum, seen)
+      return await append(context, file, lastUpload, newRows, options, sum, seen)
     } catch (error) {
       if (!(error instanceof Problem) || error.exit !== 7) throw error
-      // What cannot be appended may be right as a part of the file.
+      // Rows that cannot be appended can be valid in the whole file.
     }
   }
   const {
     file: grid,
     warnings,
     action,
-  } = await new Sender(context, settings, known === undefined).send({
+  } = await new Sender(context, settings, lastUpload === undefined).send({
     file,
     folders: [],
   })
@@ -123,10 +125,11 @@ async function sent(
   return { fid, size: bytes.length, seen, sum: sum(bytes.length) }
 }
 
+/** Appends new rows. Returns the new state. */
 async function append(
   context: Context,
   file: string,
-  known: Known,
+  lastUpload: Known,
   rows: Appended,
   options: ReadingOptions,
   sum: (size: number) => string,
@@ -134,7 +137,7 @@ async function append(
 ): Promise<Known> {
   const client = await context.client()
   const { rows_added, row_count } = await client.call('rows.append', {
-    fid: known.fid,
+    fid: lastUpload.fid,
     headers: {
       ...readingHeaders(options),
       Delimiter: rows.delimiter,
@@ -150,15 +153,16 @@ async function append(
     },
   })
   context.messages.note(`${file}: ${counted(rows_added, 'row')} appended, ${row_count} in total`)
-  const size = known.size + rows.bytes.length
-  return { fid: known.fid, size, seen, sum: sum(size) }
+  const size = lastUpload.size + rows.bytes.length
+  return { fid: lastUpload.fid, size, seen, sum: sum(size) }
 }
 
+/** New rows with their format. */
 type Appended = { bytes: Buffer; type: string; delimiter: string | undefined }
 
 /**
- * New lines of a plain text file whose rows can be appended: `wait` while the last line is not whole, undefined for
- * changes that need the whole file.
+ * Returns new complete lines whose rows can be appended; `wait` while the last line is incomplete; undefined
+ * if the whole file must be uploaded.
  */
 function appended(
   file: string,
@@ -166,19 +170,21 @@ function appended(
   from: number,
   { delimiter }: ReadingOptions,
 ): Appended | 'wait' | undefined {
-  // A line that was not whole was sent as it was.
+  // An incomplete last line was uploaded as a row.
   if (from === 0 || bytes[from - 1] !== 0x0a) return undefined
   const end = bytes.lastIndexOf(0x0a) + 1
   if (end <= from) return 'wait'
   const rows = bytes.subarray(from, end)
-  const named = formatByName(file)
-  if (named === 'ndjson') return { bytes: rows, type: dataTypes.ndjson, delimiter: undefined }
-  // Cells with line ends, and quotes that are text, are for the reader of whole files.
-  if ((named !== 'csv' && named !== 'tsv' && named !== 'text') || rows.includes(0x22)) return undefined
+  const format = formatByName(file)
+  if (format === 'ndjson') return { bytes: rows, type: dataTypes.ndjson, delimiter: undefined }
+  // Cells with line breaks, and literal quotes, need the whole file.
+  if ((format !== 'csv' && format !== 'tsv' && format !== 'text') || rows.includes(0x22)) return undefined
   const header = bytes.toString('utf8', 0, bytes.indexOf(0x0a))
-  const prescribed = delimiterByName(file)
-  const found = prescribed ? [prescribed] : [',', ';', '\t', '|'].filter((one) => header.includes(one))
-  const given = delimiter ?? (found.length === 1 ? found[0] : undefined)
-  if (!given) return undefined
-  return { bytes: rows, type: dataTypes.csv, delimiter: encodeURIComponent(given) }
+  const namedDelimiter = delimiterByName(file)
+  const candidates = namedDelimiter
+    ? [namedDelimiter]
+    : [',', ';', '\t', '|'].filter((one) => header.includes(one))
+  const usedDelimiter = delimiter ?? (candidates.length === 1 ? candidates[0] : undefined)
+  if (!usedDelimiter) return undefined
+  return { bytes: rows, type: dataTypes.csv, delimiter: encodeURIComponent(usedDelimiter) }
 }

@@ -1,3 +1,4 @@
+// `gridline whoami`: shows user, server and the origin of the key.
 import { defineCommand } from '../core/define.ts'
 import { object } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
@@ -14,18 +15,18 @@ export const whoView: TableView = {
 
 export const command = defineCommand({
   prints: object('User', {
-    server: 'its URL, or null on this machine',
-    profile: 'the profile, or null',
-    credential: 'where the key comes from, or null',
+    server: 'URL of the server, or null for this machine',
+    profile: 'name of the profile, or null',
+    credential: 'origin of the key, or null',
   }),
   examples: ['gridline whoami', 'gridline whoami --json username'],
   async run(context) {
     const { client, server } = await context.connect()
     const me = await client.call('users.current')
     const { profile, api_key } = await context.settings()
-    const where = server
+    const connection = server
       ? { server, profile: profile.value, credential: api_key.source }
       : { server: null, profile: null, credential: null }
-    return { one: { ...me, ...where }, view: whoView }
+    return { one: { ...me, ...connection }, view: whoView }
   },
 })

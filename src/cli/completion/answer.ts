@@ -1,34 +1,36 @@
+// Entry point of shell completion.
 import { runInBackground } from '../core/background.ts'
 import { Context } from '../core/context.ts'
 import type { CommandEntry } from '../core/define.ts'
 import { candidatesFor } from './candidates.ts'
 import { keptLength, splitLine } from './line.ts'
+import type { Patience } from './values.ts'
 
-/** Time in which a shell gets its answer, in ms, unless GRIDLINE_TIMEOUT_MS gives more. */
+/** Maximum response time for a shell, in ms, unless GRIDLINE_TIMEOUT_MS is longer. */
 const LIMIT_MS = 300
-/** Time for a slow server, in the background. */
+/** Maximum time for a slow server in the background, in ms. */
 const BACKGROUND_LIMIT_MS = 10_000
 
 /**
- * What the scripts of shells ask. Prints a line for each candidate, with a tab and a summary where there is one; the
- * last line is `:files` when the shell offers files of this machine too. Never fails: shells show no errors.
+ * Answers completion scripts. Prints one line per candidate, optionally with a tab and summary; the last line is
+ * `:files` if the shell should add local files. Never fails: shells show no errors.
  *
  * - `__complete WORD…`: the words after the program, up to the cursor.
- * - `__complete-line LINE [LAST]`: the line up to the cursor as typed, and the part of its last word that bash replaces.
- * - `__recomplete WORD…`: prints nothing; asks a slow server, for the next time.
+ * - `__complete-line LINE [LAST]`: the line up to the cursor, and the part of its last word that bash replaces.
+ * - `__recomplete WORD…`: prints nothing; fills the cache from a slow server.
  */
 export async function answer(
   commands: readonly CommandEntry[],
-  [mode, ...given]: readonly string[],
+  [mode, ...commandLine]: readonly string[],
 ): Promise<void> {
   const isInBackground = mode === '__recomplete'
   const isLine = mode === '__complete-line'
-  const words = isLine ? splitLine(given[0] ?? '').slice(1) : given
-  const at = words.indexOf('--profile')
-  const profile = at >= 0 && at < words.length - 2 ? words[at + 1] : undefined
+  const words = isLine ? splitLine(commandLine[0] ?? '').slice(1) : commandLine
+  const profileIndex = words.indexOf('--profile')
+  const profile = profileIndex >= 0 && profileIndex < words.length - 2 ? words[profileIndex + 1] : undefined
   const context = new Context(process.env, { quiet: true, profile, local: words.includes('--local') })
   let isLate = false
-  const patience = {
+  const deadline: Patience = {
     limit: isInBackground
       ? BACKGROUND_LIMIT_MS
       : Math.max(LIMIT_MS, Number(process.env.GRIDLINE_TIMEOUT_MS) || 0),
@@ -37,13 +39,13 @@ export async function answer(
     },
   }
   try {
-    const { words: found, localFiles } = await candidatesFor(context, commands, words, patience)
+    const { words: candidates, localFiles } = await candidatesFor(context, commands, words, deadline)
     if (!isInBackground) {
-      // Bash replaces only what follows the last colon.
-      const last = isLine ? given[1] : undefined
-      const kept = last === undefined ? 0 : keptLength(words.at(-1) ?? '', last)
-      const lines = found.map(({ word, summary }) =>
-        summary === undefined ? word.slice(kept) : `${word.slice(kept)}\t${summary}`,
+      // Bash replaces only the text after the last colon.
+      const replacedPart = isLine ? commandLine[1] : undefined
+      const prefixLength = replacedPart === undefined ? 0 : keptLength(words.at(-1) ?? '', replacedPart)
+      const lines = candidates.map(({ word, summary }) =>
+        summary === undefined ? word.slice(prefixLength) : `${word.slice(prefixLength)}\t${summary}`,
       )
       process.stdout.write([...lines, ...(localFiles ? [':files'] : [])].map((line) => `${line}\n`).join(''))
     }
@@ -52,6 +54,6 @@ export async function answer(
   }
   if (!isLate) return
   if (!isInBackground) runInBackground('__recomplete', ...words)
-  // The request that is late would keep the process.
+  // A pending request would keep the process alive.
   process.exit(0)
 }

@@ -1,3 +1,4 @@
+// Determines the candidates for the word at the cursor.
 import type { Context } from '../core/context.ts'
 import {
   type Command,
@@ -12,91 +13,98 @@ import { fieldsOf } from '../core/prints.ts'
 import { topics } from '../help/topics.ts'
 import { type Patience, valuesOf } from './values.ts'
 
-/** What a shell offers for the word at the cursor. */
+/** Candidates for the word at the cursor. */
 export interface Candidates {
   words: Candidate[]
-  /** Whether the shell also offers files of this machine, which it does better. */
+  /** True if the shell should also offer local files. */
   localFiles: boolean
 }
 
+/** One candidate. */
 export interface Candidate {
   word: string
-  /** Shown beside it by shells that do so. */
+  /** Description that some shells show. */
   summary?: string
 }
 
-/** Words that are offered at most. */
+/** Maximum number of candidates. */
 const MAX_WORDS = 500
 
-/** What completes the last of these words: those of a command line, without the program. */
+/** Returns the candidates for the last word of a command line (without the program name). */
 export async function candidatesFor(
   context: Context,
   commands: readonly CommandEntry[],
   words: readonly string[],
-  patience: Patience,
+  deadline: Patience,
 ): Promise<Candidates> {
-  const at = await parse(commands, words.slice(0, -1))
+  const position = await parse(commands, words.slice(0, -1))
   let current = words.at(-1) ?? ''
-  let before = ''
-  let expected = at.expected
-  // --option=value is one word.
+  let prefix = ''
+  let expected = position.expected
+  // `--option=value` is one word.
   const [, name, value] = /^(--[a-z-]+)=(.*)$/s.exec(current) ?? []
   const option =
-    name === undefined ? undefined : at.options.find(({ flags }) => namesOf(flags).includes(name))
-  if (option && at.value === undefined) {
+    name === undefined ? undefined : position.options.find(({ flags }) => namesOf(flags).includes(name))
+  if (option && position.value === undefined) {
     expected = completionOf(option)
-    before = `${name}=`
+    prefix = `${name}=`
     current = value
-  } else if (current.startsWith('-') && at.value === undefined && !at.isAfterOptions) {
-    return { words: matching(optionWords(at.options, words), current), localFiles: false }
-  } else if (at.value) {
-    expected = completionOf(at.value)
+  } else if (current.startsWith('-') && position.value === undefined && !position.isAfterOptions) {
+    return { words: matching(optionWords(position.options, words), current), localFiles: false }
+  } else if (position.value) {
+    expected = completionOf(position.value)
   }
-  const found = await expand(context, expected, current, at, patience)
-  // Fields may follow --json, or the next argument.
-  if (name === '--json' || words.at(-2) === '--json') found.words.unshift(...fieldWords(at.command, current))
+  const candidates = await expand(context, expected, current, position, deadline)
+  // After --json come fields or the next argument.
+  if (name === '--json' || words.at(-2) === '--json')
+    candidates.words.unshift(...fieldWords(position.command, current))
   const isPlain = ({ word }: Candidate): boolean =>
     !/[\u0000-\u001f\u007f-\u009f]/.test(word) &&
     word !== ':files' &&
-    // It would be taken for an option.
-    (at.isAfterOptions || !word.startsWith('-'))
+    // Shells would treat it as an option.
+    (position.isAfterOptions || !word.startsWith('-'))
   return {
-    ...found,
-    // A name with a line end would be two, and shells show control characters as they are.
-    words: matching(found.words.filter(isPlain), current).map((one) => ({ ...one, word: before + one.word })),
+    ...candidates,
+    // Names with line breaks would become two candidates, and shells print control characters unescaped.
+    words: matching(candidates.words.filter(isPlain), current).map((candidate) => ({
+      ...candidate,
+      word: prefix + candidate.word,
+    })),
   }
 }
 
-/** The fields of what a command prints, each behind those that are given: `fid,filename`. */
+/** Returns the output fields of a command, after those already typed: `fid,filename`. */
 function fieldWords(command: Command | undefined, current: string): Candidate[] {
-  const given = current.split(',').slice(0, -1)
-  const before = given.map((field) => `${field},`).join('')
+  const typedFields = current.split(',').slice(0, -1)
+  const prefix = typedFields.map((field) => `${field},`).join('')
   const fields = (command && fieldsOf(command)) ?? []
-  return fields.filter((field) => !given.includes(field)).map((field) => ({ word: before + field }))
+  return fields.filter((field) => !typedFields.includes(field)).map((field) => ({ word: prefix + field }))
 }
 
-function matching(words: readonly Candidate[], start: string): Candidate[] {
-  return words.filter(({ word }) => word.startsWith(start)).slice(0, MAX_WORDS)
+/** Returns the candidates with a prefix. */
+function matching(words: readonly Candidate[], prefix: string): Candidate[] {
+  return words.filter(({ word }) => word.startsWith(prefix)).slice(0, MAX_WORDS)
 }
 
-/** Where in a command line the cursor is. */
+/** Position of the cursor in a command line. */
 interface Place {
   options: readonly Option[]
-  /** The option whose value is next. */
+  /** Option whose value comes next. */
   value: Option | undefined
-  /** What the next argument is. */
+  /** Expected next argument. */
   expected: Completion | { commands: readonly CommandEntry[]; topics?: boolean }
-  /** The arguments, without commands and options. */
+  /** Arguments, without commands and options. */
   given: string[]
-  /** The grid that columns are of. */
+  /** Grid whose columns are completed. */
   grid: string | undefined
   command: Command | undefined
-  /** After `--`, words that begin with a dash are arguments. */
+  /** True after `--`: words with a leading dash are arguments. */
   isAfterOptions: boolean
 }
 
+/** Determines the cursor position after the given words. */
 async function parse(commands: readonly CommandEntry[], words: readonly string[]): Promise<Place> {
-  const place: Place = {
+  const position: Place = {
     options: [{ flags: '--help', description: 'show help' }, programVersion],
     value: undefined,
     expected: { commands, topics: words[0] === 'help' },
@@ -109,54 +117,55 @@ async function parse(commands: readonly CommandEntry[], words: readonly string[]
   let command: Command | undefined
   const rest = words[0] === 'help' ? words.slice(1) : words
   for (const word of rest) {
-    if (place.value) {
-      if (/--grid\b/.test(place.value.flags)) place.grid = word
-      place.value = undefined
+    if (position.value) {
+      if (/--grid\b/.test(position.value.flags)) position.grid = word
+      position.value = undefined
       continue
     }
-    if (!place.isAfterOptions && word.startsWith('-')) {
-      place.isAfterOptions = word === '--'
-      const option = place.options.find(({ flags }) => namesOf(flags).includes(word))
-      if (option && takesValue(option)) place.value = option
+    if (!position.isAfterOptions && word.startsWith('-')) {
+      position.isAfterOptions = word === '--'
+      const option = position.options.find(({ flags }) => namesOf(flags).includes(word))
+      if (option && takesValue(option)) position.value = option
       continue
     }
-    const entry = command ? undefined : entries.find((one) => isNamed(one, word))
+    const entry = command ? undefined : entries.find((candidate) => isNamed(candidate, word))
     if (!entry) {
-      place.given.push(word)
+      position.given.push(word)
       entries = []
-      if (!command) place.expected = undefined
+      if (!command) position.expected = undefined
       continue
     }
-    // Only the commands that are named are loaded.
+    // Only the named commands are loaded.
     const loaded = await entry.load()
     if ('commands' in loaded) {
       entries = loaded.commands
-      place.expected = { commands: entries }
+      position.expected = { commands: entries }
     } else {
       command = loaded.command
-      place.options = [...optionsOf(command), { flags: '--help', description: 'show help' }]
+      position.options = [...optionsOf(command), { flags: '--help', description: 'show help' }]
     }
   }
   if (command) {
     const kinds = command.completes ?? kindsOf(command)
-    // The last argument may be one that repeats.
+    // The last argument can be repeatable.
     const isRepeated = /\.\.\.[>\]]$/.test(command.arguments ?? '')
-    const k = isRepeated ? Math.min(place.given.length, kinds.length - 1) : place.given.length
-    place.expected = words[0] === 'help' ? undefined : kinds[k]
-    place.grid ??= place.given[0]
-    place.command = command
+    const k = isRepeated ? Math.min(position.given.length, kinds.length - 1) : position.given.length
+    position.expected = words[0] === 'help' ? undefined : kinds[k]
+    position.grid ??= position.given[0]
+    position.command = command
   }
-  return place
+  return position
 }
 
 const programVersion: Option = { flags: '--version', description: 'print the version' }
 
+/** Returns the candidates for an expected argument or value. */
 async function expand(
   context: Context,
   expected: Place['expected'],
   current: string,
   { grid }: Place,
-  patience: Patience,
+  deadline: Patience,
 ): Promise<Candidates> {
   if (expected === undefined) return { words: [], localFiles: false }
   if (typeof expected === 'object' && 'commands' in expected) {
@@ -172,37 +181,39 @@ async function expand(
     return { words: expected.words.map((word) => ({ word })), localFiles: false }
   const kinds = [expected].flat() as Completed[]
   const names = kinds.filter((kind) => kind !== 'local')
-  const found = await Promise.all(names.map((kind) => valuesOf(context, { kind, grid }, current, patience)))
+  const values = await Promise.all(names.map((kind) => valuesOf(context, { kind, grid }, current, deadline)))
   return {
-    words: [...new Set(found.flat())].map((word) => ({ word })),
+    words: [...new Set(values.flat())].map((word) => ({ word })),
     localFiles: kinds.includes('local'),
   }
 }
 
-/** Names of options that are not given yet, or may be repeated. */
-function optionWords(options: readonly Option[], given: readonly string[]): Candidate[] {
-  const before = given.slice(0, -1)
+/** Lists option flags that are not yet given, or repeatable. */
+function optionWords(options: readonly Option[], words: readonly string[]): Candidate[] {
+  const precedingWords = words.slice(0, -1)
   return options.flatMap(({ flags, description, repeatable }) => {
     const names = namesOf(flags)
-    if (!repeatable && names.some((name) => before.includes(name))) return []
+    if (!repeatable && names.some((name) => precedingWords.includes(name))) return []
     return names.map((word) => ({ word, summary: description }))
   })
 }
 
-/** `-f, --field <key=value>` → `-f`, `--field`. */
+/** Splits flags: `-f, --field <key=value>` → `-f`, `--field`. */
 function namesOf(flags: string): string[] {
   return flags.replace(/[<[].*/s, '').match(/--?[a-z][a-z-]*/gi) ?? []
 }
 
+/** Returns whether an option requires a value. */
 function takesValue({ flags }: Option): boolean {
   return flags.includes('<')
 }
 
-/** What the arguments of a command are, by their names: `<grid>`, `<file...>`, `<team> <user...>`. */
-function kindsOf({ arguments: given = '' }: Command): Completion[] {
-  return [...given.matchAll(/[<[](\w+)/g)].map(([, name]) => argumentKinds[name])
+/** Returns the completion kinds of arguments by name: `<grid>`, `<file...>`, `<team> <user...>`. */
+function kindsOf({ arguments: syntax = '' }: Command): Completion[] {
+  return [...syntax.matchAll(/[<[](\w+)/g)].map(([, name]) => argumentKinds[name])
 }
 
+/** Completion kinds by argument name. */
 const argumentKinds: Readonly<Record<string, Completed>> = {
   file: 'file',
   source: 'file',
@@ -214,7 +225,7 @@ const argumentKinds: Readonly<Record<string, Completed>> = {
   user: 'user',
 }
 
-/** What the value of an option is: its choices, or by its name or that of its value. */
+/** Returns the completion of an option value: its choices, its declaration, or by name. */
 function completionOf({ flags, completes, choices }: Option): Completion {
   if (choices) return { words: choices }
   if (completes) return completes
@@ -223,6 +234,7 @@ function completionOf({ flags, completes, choices }: Option): Completion {
   return optionKinds[name] ?? (value === 'file' ? 'local' : undefined)
 }
 
+/** Completion kinds by option name. */
 const optionKinds: Readonly<Record<string, Completed>> = {
   folder: 'folder',
   columns: 'column',

@@ -1,9 +1,10 @@
+// Installs completion scripts.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
 
-/** Where each shell looks for a script, and what else the user has to do. */
+/** Script path of each shell, and the remaining manual step. */
 const shellFiles: Record<string, (e: NodeJS.ProcessEnv, home: string) => { file: string; next: string }> = {
   bash: (e, home) => ({
     file: join(
@@ -12,7 +13,7 @@ const shellFiles: Record<string, (e: NodeJS.ProcessEnv, home: string) => { file:
       'completions',
       'gridline',
     ),
-    next: 'Open a new shell. It needs the package bash-completion.',
+    next: 'Open a new shell. Requires the package bash-completion.',
   }),
   zsh: (_, home) => ({
     file: join(home, '.zfunc', '_gridline'),
@@ -28,24 +29,24 @@ const shellFiles: Record<string, (e: NodeJS.ProcessEnv, home: string) => { file:
   }),
 }
 
-/** The shell of the user, by SHELL. */
+/** Detects the user's shell. Throws `usage` for unsupported ones. */
 export function shellOf(environment: NodeJS.ProcessEnv): string {
   const name = basename(environment.SHELL ?? '')
   if (Object.hasOwn(shellFiles, name)) return name
   if (environment.PSModulePath) return 'powershell'
   throw new Problem('usage', name === '' ? 'SHELL is not set' : `unsupported shell: ${name}`, {
-    hint: `Name one of ${Object.keys(shellFiles).join(', ')}: gridline completion install bash`,
+    hint: `Name a shell (${Object.keys(shellFiles).join(', ')}): gridline completion install bash`,
   })
 }
 
-/** Writes the script of a shell to where the shell looks for it. */
+/** Writes the script to the completion folder of the shell. */
 export function install(
   shell: string,
   script: string,
   environment: NodeJS.ProcessEnv,
 ): { file: string; next: string } {
-  const found = shellFiles[shell](environment, homedir())
-  mkdirSync(dirname(found.file), { recursive: true })
-  writeFileSync(found.file, script)
-  return found
+  const target = shellFiles[shell](environment, homedir())
+  mkdirSync(dirname(target.file), { recursive: true })
+  writeFileSync(target.file, script)
+  return target
 }

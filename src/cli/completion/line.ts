@@ -1,6 +1,6 @@
 /**
- * The words of a command line, as a POSIX shell splits them: quotes and backslashes are removed, an open quote ends with
- * the line, and a blank at the end begins an empty word. Variables are not expanded.
+ * Splits a command line like a POSIX shell: removes quotes and backslashes, closes an open quote at the end,
+ * and treats a trailing blank as the start of an empty word. Does not expand variables.
  */
 export function splitLine(line: string): string[] {
   const words: string[] = []
@@ -25,7 +25,10 @@ export function splitLine(line: string): string[] {
   return [...words, word]
 }
 
-/** How much of a word bash keeps when it replaces `last`, its part after the last colon, equals or at sign. */
+/**
+ * Returns the length of the prefix that bash keeps when it replaces `last`, the part after the last colon,
+ * equals or at sign.
+ */
 export function keptLength(word: string, last: string): number {
   const [replaced = ''] = /^[:=@]$/.test(last) ? [''] : splitLine(last)
   return word.endsWith(replaced) ? word.length - replaced.length : 0

@@ -1,8 +1,9 @@
+// Finds the completion scripts.
 import { readFileSync } from 'node:fs'
 import { built } from '../../contract/built.ts'
 import { Problem } from '../../contract/errors.ts'
 
-/** Shell → its script in completions/. */
+/** Script in completions/ by shell. */
 const files: Readonly<Record<string, string>> = {
   bash: 'gridline.bash',
   zsh: '_gridline',
@@ -13,8 +14,8 @@ const files: Readonly<Record<string, string>> = {
 export const shells = Object.keys(files)
 
 /**
- * The completion script of a shell. All of them ask `gridline __complete`, with the words up to the cursor, and offer
- * what it prints (answer.ts).
+ * Returns the completion script of a shell. The scripts call `gridline __complete` with the words up to the
+ * cursor (answer.ts). Throws `usage` for unsupported shells.
  */
 export function completionScript(shell: string): string {
   if (!Object.hasOwn(files, shell))

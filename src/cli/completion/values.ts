@@ -1,3 +1,4 @@
+// Completes names from server, settings and files; cached.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writePrivately } from '../config/private-file.ts'
@@ -5,36 +6,37 @@ import { LOCAL, places } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
 import type { Completed } from '../core/define.ts'
 
-/** How long an answer is used again, in ms. Older ones are used when the server is slow. */
+/** Age in ms up to which cached values are used, and up to which they are kept for slow servers. */
 const FRESH_MS = 20_000
 const STALE_MS = 3600_000
-/** Files of a folder that are read. */
+/** Maximum number of files of a folder. */
 const MAX_VALUES = 500
-/** Versions of a file that are offered. */
+/** Maximum number of versions. */
 const MAX_VERSIONS = 50
-/** Bytes of a local file, other than a text, that are read for its columns. */
+/** Maximum size of local files, other than text, that are read for their columns. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024
 
+/** Requested kind of values. */
 export interface Asked {
   kind: Exclude<Completed, 'local'>
-  /** The grid that columns are of. */
+  /** Grid whose columns are completed. */
   grid: string | undefined
 }
 
-/** How long the server has to answer, in ms, and what happens when it does not: then the last answer is used. */
+/** Maximum response time of the server, in ms, and a callback for when cached values are used instead. */
 export interface Patience {
   limit: number
   late: () => void
 }
 
-/** Names from the server or the settings that may complete `current`. */
+/** Lists names that can complete `current`. */
 export async function valuesOf(
   context: Context,
   { kind, grid }: Asked,
   current: string,
-  patience: Patience,
+  deadline: Patience,
 ): Promise<string[]> {
-  const cache = new Cache(context, patience)
+  const cache = new Cache(context, deadline)
   if (kind === 'profile') {
     const { profiles = {} } = await context.config.read()
     return [...Object.keys(profiles), LOCAL]
@@ -48,7 +50,7 @@ export async function valuesOf(
   return filesOf(context, cache, kind, current)
 }
 
-/** The names and numbers of the last versions of a file. */
+/** Lists names and numbers of the latest versions of a file. */
 function versionsOf(context: Context, cache: Cache, file: string): Promise<string[]> {
   return cache.get(`versions ${file}`, async () => {
     const client = await context.client()
@@ -59,7 +61,7 @@ function versionsOf(context: Context, cache: Cache, file: string): Promise<strin
   })
 }
 
-/** Columns of a grid; in a comma-separated list, those that are not in it. */
+/** Lists columns of a grid. Skips names already in a comma-separated list. */
 async function columnsOf(context: Context, cache: Cache, grid: string, current: string): Promise<string[]> {
   const { isDataFileHere } = await import('../files/local-data.ts')
   if (grid !== '-' && (await isDataFileHere(grid))) return listed(await columnsOfFile(context, grid), current)
@@ -67,7 +69,7 @@ async function columnsOf(context: Context, cache: Cache, grid: string, current: 
     const client = await context.client()
     const { resolve } = await import('../../client/index.ts')
     const fid = await resolve(client, grid)
-    // Of a plot, those of the grid that it shows.
+    // For plots: columns of the first grid.
     const { filetype, references } = await client.call('files.get', { fid })
     const { cols } = await client.call('grids.get', { fid: filetype === 'plot' ? references[0] : fid })
     return cols.map(({ name }) => name)
@@ -75,14 +77,14 @@ async function columnsOf(context: Context, cache: Cache, grid: string, current: 
   return listed(names, current)
 }
 
-/** Names that may follow in a comma-separated list. */
+/** Returns the names that can continue a comma-separated list. */
 function listed(names: readonly string[], current: string): string[] {
   const comma = current.lastIndexOf(',') + 1
-  const given = current.slice(0, comma)
-  return names.filter((name) => !given.split(',').includes(name)).map((name) => given + name)
+  const typedList = current.slice(0, comma)
+  return names.filter((name) => !typedList.split(',').includes(name)).map((name) => typedList + name)
 }
 
-/** Columns of a data file of this machine. None if it is so long that a shell would wait. */
+/** Reads the columns of a local data file; none if it is too large. */
 async function columnsOfFile({ environment }: Context, file: string): Promise<string[]> {
   const { tablesOf } = await import('../files/head.ts')
   const { readingOptionsOf } = await import('../files/parse-options.ts')
@@ -90,17 +92,18 @@ async function columnsOfFile({ environment }: Context, file: string): Promise<st
   return tables.length === 1 ? tables[0].ingested.columns.map(({ name }) => name) : []
 }
 
+/** Lists the user's teams, or the members of these. */
 async function peopleOf(context: Context, cache: Cache, kind: 'team' | 'user'): Promise<string[]> {
-  const found = await cache.get(kind, async () => {
+  const names = await cache.get(kind, async () => {
     const { teams } = await (await context.client()).call('teams.list')
     return kind === 'team'
       ? teams.map(({ name }) => name)
       : teams.flatMap(({ owner, members }) => [owner, ...members])
   })
-  return [...new Set(found)]
+  return [...new Set(names)]
 }
 
-/** Files of the folder that is being typed: folders with a slash, and ids after `alice:`. */
+/** Lists files of the folder being typed: folders with a slash, or ids after `alice:`. */
 async function filesOf(context: Context, cache: Cache, kind: Completed, current: string): Promise<string[]> {
   const isId = /^[\w.-]+:\d*$/.test(current)
   const folder = isId ? '' : current.slice(0, current.lastIndexOf('/') + 1)
@@ -117,57 +120,60 @@ async function filesOf(context: Context, cache: Cache, kind: Completed, current:
   return files.flatMap((line) => {
     const [, filetype, fid, name] = /^(\w+) (\S+) (.*)$/s.exec(line) ?? []
     const isFolder = filetype === 'fold'
-    const isWanted = kind === 'file' || isFolder || (kind === 'folder' ? isFolder : filetype === kind)
-    if (!isWanted) return []
+    const isMatch = kind === 'file' || isFolder || (kind === 'folder' ? isFolder : filetype === kind)
+    if (!isMatch) return []
     return [isId ? fid : `${folder}${name}${isFolder ? '/' : ''}`]
   })
 }
 
+/** Cached values with their time, in ms since 1970. */
 type Entries = Record<string, { at: number; values: string[] }>
 
-/** Answers of the last hour, in a file of the user: for each server and user. */
+/** Caches values of the last hour in a file of the user, by server and user. */
 class Cache {
   private readonly folder: string
   private readonly file: string
 
   constructor(
     private readonly context: Context,
-    private readonly patience: Patience,
+    private readonly deadline: Patience,
   ) {
     this.folder = places(context.environment).config
     this.file = join(this.folder, 'completion.json')
   }
 
-  /** Values that are fresh, or read within the limit; otherwise the last ones. */
-  async get(what: string, read: () => Promise<string[]>): Promise<string[]> {
+  /** Returns fresh values, or loads them within the deadline; otherwise returns cached ones. */
+  async get(name: string, load: () => Promise<string[]>): Promise<string[]> {
     const { url, user } = await this.context.settings()
-    const key = `${url.value ?? ''} ${user.value ?? ''} ${what}`
+    const key = `${url.value ?? ''} ${user.value ?? ''} ${name}`
     const entries = this.entries()
-    const known = Object.hasOwn(entries, key) ? entries[key] : { at: 0, values: [] }
-    if (Date.now() - known.at < FRESH_MS) return known.values
-    const late = new Promise<undefined>((resolve) =>
-      setTimeout(resolve, this.patience.limit, undefined).unref(),
+    const cached = Object.hasOwn(entries, key) ? entries[key] : { at: 0, values: [] }
+    if (Date.now() - cached.at < FRESH_MS) return cached.values
+    const timeout = new Promise<undefined>((resolve) =>
+      setTimeout(resolve, this.deadline.limit, undefined).unref(),
     )
-    // After an error too, the last answer is the best one.
-    const values = await Promise.race([read().catch(() => known.values), late])
-    if (values === undefined) this.patience.late()
-    if (values === undefined || values === known.values) return known.values
+    // After errors too, cached values are best.
+    const values = await Promise.race([load().catch(() => cached.values), timeout])
+    if (values === undefined) this.deadline.late()
+    if (values === undefined || values === cached.values) return cached.values
     this.keep(key, values)
     return values
   }
 
+  /** Reads the cache. */
   private entries(): Entries {
     try {
       const entries = Object.entries(JSON.parse(readFileSync(this.file, 'utf8')) as Entries)
       return Object.fromEntries(
-        entries.filter(([, kept]) => typeof kept?.at === 'number' && Array.isArray(kept.values)),
+        entries.filter(([, entry]) => typeof entry?.at === 'number' && Array.isArray(entry.values)),
       )
     } catch {
-      // There is none, or it is damaged.
+      // No cache yet, or damaged.
       return {}
     }
   }
 
+  /** Adds values to the cache, and drops expired ones. */
   private keep(key: string, values: string[]): void {
     const now = Date.now()
     const recent = Object.entries(this.entries()).filter(([, { at }]) => now - at < STALE_MS)

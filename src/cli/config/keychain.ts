@@ -1,6 +1,7 @@
+// API keys in the keychain of the system.
 import { Problem } from '../../contract/errors.ts'
 
-/** The part of a keychain library that is used. */
+/** Used part of the keychain library. */
 interface Library {
   Entry: new (
     service: string,
@@ -15,8 +16,8 @@ interface Library {
 const SERVICE = 'gridline'
 
 /**
- * API keys in the keychain of the system: by profile and the server that they are for. It is not used where all
- * state is in one folder (GRIDLINE_HOME), in CI jobs, and with GRIDLINE_KEYCHAIN=off.
+ * Stores API keys in the system's keychain, by profile and origin of the server. Disabled with GRIDLINE_HOME
+ * (all state in one folder), in CI jobs, and with GRIDLINE_KEYCHAIN=off.
  */
 export class Keychain {
   constructor(
@@ -24,19 +25,19 @@ export class Keychain {
     private readonly load: () => Promise<Library> = () => import('@napi-rs/keyring'),
   ) {}
 
-  /** Keeps a key. Returns false where there is no keychain, or it is locked. */
+  /** Stores a key. Returns false if there is no keychain, or it is locked. */
   async set(profile: string, origin: string, key: string): Promise<boolean> {
     try {
       const entry = await this.entry(profile, origin)
       entry?.setPassword(key)
-      // Some keychains accept what they do not keep.
+      // Some keychains silently drop entries.
       return entry?.getPassword() === key
     } catch {
       return false
     }
   }
 
-  /** Throws `unauthenticated` if the keychain does not give the key. */
+  /** Returns the key. Throws `unauthenticated` if it is missing or the keychain is locked. */
   async get(profile: string, origin: string): Promise<string> {
     const hint = 'Unlock it, or log in again with: gridline login'
     try {
@@ -50,11 +51,12 @@ export class Keychain {
     throw new Problem('unauthenticated', `the keychain has no key for profile ${profile}`, { hint })
   }
 
+  /** Deletes the key, if it exists. */
   async delete(profile: string, origin: string): Promise<void> {
     try {
       ;(await this.entry(profile, origin))?.deletePassword()
     } catch {
-      // It is not there.
+      // Does not exist.
     }
   }
 

@@ -1,3 +1,4 @@
+// Settings: config file, profiles, environment, and the URL of the local server.
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +7,7 @@ import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import { writePrivately } from './private-file.ts'
 
-/** All settings. */
+/** All settings by name. */
 export interface Settings {
   url: string
   user: string
@@ -20,7 +21,7 @@ export interface Settings {
 
 export type SettingName = keyof Settings
 
-/** Setting → environment variable. (GRIDLINE_HOME sets the directory of config and data.) */
+/** Environment variable of each setting. (GRIDLINE_HOME sets the directory of config and data.) */
 const environmentVariables: Record<SettingName, string> = {
   url: 'GRIDLINE_URL',
   user: 'GRIDLINE_USER',
@@ -34,12 +35,12 @@ const environmentVariables: Record<SettingName, string> = {
 
 export const settingNames = Object.keys(environmentVariables) as SettingName[]
 
-/** Formats of output. */
+/** Output formats. */
 export const formats = ['table', 'tsv', 'csv', 'json', 'ndjson'] as const
 
 export type Format = (typeof formats)[number]
 
-/** A format by its name; `jsonl` is another name for `ndjson`. */
+/** Returns the format of a name, or undefined. `jsonl` is a synonym of `ndjson`. */
 export function formatNamed(name: string): Format | undefined {
   return formats.find((format) => format === (name === 'jsonl' ? 'ndjson' : name))
 }
@@ -48,18 +49,18 @@ export interface Profile {
   url?: string
   user?: string
   api_key?: string
-  /** The key is in the keychain of the system, not here. */
+  /** True if the key is in the system's keychain, not here. */
   keychain?: true
-  /** The origin of the server that the key is for. It is never sent to another one. */
+  /** Origin of the server that the key is for. The key is never sent to another one. */
   key_origin?: string
-  /** A PEM file of certificates that are trusted too, as an absolute path. */
+  /** Absolute path of a PEM file of additional trusted certificates. */
   ca_file?: string
 }
 
-/** The built-in profile: the database of this machine. */
+/** Name of the built-in profile: the database on this machine. */
 export const LOCAL = 'local'
 
-/** The content of the config file. */
+/** Content of config.json. */
 export interface ConfigFile {
   profile?: string
   format?: string
@@ -68,9 +69,10 @@ export interface ConfigFile {
   profiles?: Record<string, Profile>
 }
 
+/** Resolved setting with its source. */
 export interface Setting {
   value: string | undefined
-  /** `environment GRIDLINE_URL`, `profile work`, `config file`, `default`. */
+  /** Such as `environment GRIDLINE_URL`, `profile work`, `config file`, `default`. */
   source: string
 }
 
@@ -81,6 +83,7 @@ export interface Places {
   data: string
 }
 
+/** Returns the directories of config and database. */
 export function places(environment: NodeJS.ProcessEnv): Places {
   const home = environment.GRIDLINE_HOME
   if (home) return { config: home, data: home }
@@ -95,23 +98,24 @@ export function places(environment: NodeJS.ProcessEnv): Places {
   }
 }
 
+/** Returns the URL of the database on this machine. */
 export function databaseUrl(environment: NodeJS.ProcessEnv): string {
   return `sqlite:${join(places(environment).data, 'gridline.db')}`
 }
 
-/** The login name, made a valid username: the user of the embedded service. */
+/** Returns the login name as a valid username, for the embedded service. Fallback: `me`. */
 export function loginName(): string {
   let name = 'me'
   try {
     name = userInfo().username
   } catch {
-    // In containers, the user id may have no name.
+    // In containers, the user id can lack a name.
   }
   const clean = name.replace(/[^A-Za-z0-9._-]/g, '-').replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9_]+$/g, '')
   return isUsername(clean) ? clean : 'me'
 }
 
-/** The content of serve.json: where `gridline serve` serves the database of this machine. */
+/** Content of serve.json: address and process of `gridline serve` for the local database. */
 interface Serving {
   url: string
   pid: number
@@ -121,7 +125,7 @@ function servingFile(environment: NodeJS.ProcessEnv): string {
   return join(places(environment).data, 'serve.json')
 }
 
-/** The base URL of links to the database of this machine, and whether the server process is running. */
+/** Returns the base URL of links to the local database, and whether its server is running. */
 export function localLinks(environment: NodeJS.ProcessEnv): { url: string; running: boolean } {
   try {
     const { url, pid } = JSON.parse(readFileSync(servingFile(environment), 'utf8')) as Serving
@@ -131,20 +135,22 @@ export function localLinks(environment: NodeJS.ProcessEnv): { url: string; runni
   }
 }
 
-/** The default URL of `gridline serve`, used if none is recorded. */
+/** Default URL of `gridline serve`, used if none is recorded. */
 const EMBEDDED_URL = 'http://127.0.0.1:8080'
 
+/** Records the URL of the running server in serve.json. */
 export function recordServing(environment: NodeJS.ProcessEnv, url: string): void {
   const file = servingFile(environment)
   const serving: Serving = { url, pid: process.pid }
   writePrivately(file, JSON.stringify(serving))
 }
 
-/** Deletes the recorded URL, if it cannot be served again (random port). */
+/** Deletes the recorded URL. For random ports, which the next server does not use. */
 export function forgetServing(environment: NodeJS.ProcessEnv): void {
   rmSync(servingFile(environment), { force: true })
 }
 
+/** Returns whether a process exists. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -154,22 +160,24 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Makes the directories of config and data private, also those created by earlier versions. */
+/**
+ * Removes access of other users to the config and data directories, also of those made by earlier versions.
+ */
 export function makeFoldersPrivate(environment: NodeJS.ProcessEnv): void {
   const { config, data } = places(environment)
   for (const folder of new Set([config, data])) {
     try {
       const { uid, mode } = statSync(folder)
       // Leave shared directories such as /tmp and home directories unchanged.
-      const own = uid === process.getuid?.() && (mode & 0o1000) === 0 && folder !== homedir()
-      if (own && (mode & 0o077) !== 0) chmodSync(folder, 0o700)
+      const isOurs = uid === process.getuid?.() && (mode & 0o1000) === 0 && folder !== homedir()
+      if (isOurs && (mode & 0o077) !== 0) chmodSync(folder, 0o700)
     } catch {
-      // The directory does not exist yet.
+      // Does not exist yet.
     }
   }
 }
 
-/** Reads and writes the config file. Writes are atomic; only the owner can read it. */
+/** Reads and writes config.json. Writes are atomic; only the owner can read the file. */
 export class ConfigStore {
   constructor(private readonly folder: string) {}
 
@@ -177,7 +185,7 @@ export class ConfigStore {
     return join(this.folder, 'config.json')
   }
 
-  /** Reads the file itself: loading the library takes longer than most commands run. */
+  /** Reads the file without the library, which takes longer to load than most commands run. */
   async read(): Promise<ConfigFile> {
     if (!existsSync(this.path)) return {}
     try {
@@ -186,9 +194,10 @@ export class ConfigStore {
     } catch (error) {
       throw this.unreadable((error as Error).message)
     }
-    throw this.unreadable('it is not what gridline writes')
+    throw this.unreadable('expected an object with settings and profiles')
   }
 
+  /** Reads, changes and writes the config. Throws `failed` if it cannot be written. */
   async change(change: (config: ConfigFile) => void): Promise<void> {
     const config = await this.read()
     change(config)
@@ -212,16 +221,17 @@ export class ConfigStore {
 }
 
 function isConfig(value: unknown): value is ConfigFile {
-  const isObject = (one: unknown): one is Record<string, unknown> =>
-    typeof one === 'object' && one !== null && !Array.isArray(one)
-  const hasTexts = (one: unknown): boolean =>
-    isObject(one) && Object.values(one).every((text) => typeof text === 'string' || typeof text === 'boolean')
+  const isObject = (candidate: unknown): candidate is Record<string, unknown> =>
+    typeof candidate === 'object' && candidate !== null && !Array.isArray(candidate)
+  const hasTexts = (candidate: unknown): boolean =>
+    isObject(candidate) &&
+    Object.values(candidate).every((text) => typeof text === 'string' || typeof text === 'boolean')
   if (!isObject(value)) return false
   const { profiles = {}, ...texts } = value
   return hasTexts(texts) && isObject(profiles) && Object.values(profiles).every(hasTexts)
 }
 
-/** Resolves each setting with its source: flag, environment, profile, config file or default. */
+/** Resolves each setting and its source. Precedence: flag, environment, profile, config file, default. */
 export function resolveSettings(
   config: ConfigFile,
   environment: NodeJS.ProcessEnv,
@@ -240,22 +250,22 @@ export function resolveSettings(
     (config.profile
       ? { value: config.profile, source: 'config file' }
       : { value: 'default', source: 'default' })
-  const known = config.profiles && Object.hasOwn(config.profiles, profile.value!)
-  const chosen = known && !flags.local ? config.profiles![profile.value!] : undefined
-  const local = !chosen && profile.value === LOCAL
-  if (!chosen && !local && profile.source !== 'default' && profile.source !== 'config file') {
+  const isDefined = config.profiles && Object.hasOwn(config.profiles, profile.value!)
+  const activeProfile = isDefined && !flags.local ? config.profiles![profile.value!] : undefined
+  const isLocal = !activeProfile && profile.value === LOCAL
+  if (!activeProfile && !isLocal && profile.source !== 'default' && profile.source !== 'config file') {
     throw noProfile('usage', profile.value!, config.profiles)
   }
-  // The local profile chosen by a flag overrides GRIDLINE_URL.
-  const alone = local && profile.source.startsWith('--')
-  const url = alone ? undefined : environment.GRIDLINE_URL || chosen?.url
-  // A key belongs to one server: ignore it if the URL is set to another one, in whatever way.
-  const keyOrigin = chosen?.key_origin ?? (chosen?.url && originOf(chosen.url))
-  const elsewhere = url !== undefined && keyOrigin !== undefined && originOf(url) !== keyOrigin
+  // The local profile, selected by a flag, overrides GRIDLINE_URL.
+  const isLocalOnly = isLocal && profile.source.startsWith('--')
+  const url = isLocalOnly ? undefined : environment.GRIDLINE_URL || activeProfile?.url
+  // A key is for one server: ignore it if the URL points to another one.
+  const keyOrigin = activeProfile?.key_origin ?? (activeProfile?.url && originOf(activeProfile.url))
+  const isOtherServer = url !== undefined && keyOrigin !== undefined && originOf(url) !== keyOrigin
   const fromProfile = (name: 'url' | 'user' | 'api_key' | 'ca_file'): Setting | undefined => {
-    if (!chosen?.[name] || (elsewhere && name !== 'url')) return undefined
-    const kept = name === 'api_key' && chosen.keychain ? 'keychain, ' : ''
-    return { value: chosen[name], source: `${kept}profile ${profile.value}` }
+    if (!activeProfile?.[name] || (isOtherServer && name !== 'url')) return undefined
+    const keychainPrefix = name === 'api_key' && activeProfile.keychain ? 'keychain, ' : ''
+    return { value: activeProfile[name], source: `${keychainPrefix}profile ${profile.value}` }
   }
   const unset: Setting = { value: undefined, source: 'default' }
   const format =
@@ -269,47 +279,48 @@ export function resolveSettings(
     (name) =>
       fromEnvironment(name) ?? (config[name] ? { value: config[name], source: 'config file' } : unset),
   )
-  const ofCharts = { theme, locale }
-  if (alone) return { url: unset, user: unset, api_key: unset, ca_file: unset, format, ...ofCharts, profile }
+  const chartSettings = { theme, locale }
+  if (isLocalOnly)
+    return { url: unset, user: unset, api_key: unset, ca_file: unset, format, ...chartSettings, profile }
   return {
     url: fromEnvironment('url') ?? fromProfile('url') ?? unset,
-    // User and key belong together: if the environment sets one, do not take the other from the profile.
+    // User and key are a pair: if the environment sets one, do not take the other from the profile.
     user: fromEnvironment('user') ?? (fromEnvironment('api_key') ? unset : fromProfile('user')) ?? unset,
     api_key:
       fromEnvironment('api_key') ??
-      (fromEnvironment('user') && environment.GRIDLINE_USER !== chosen?.user
+      (fromEnvironment('user') && environment.GRIDLINE_USER !== activeProfile?.user
         ? unset
         : fromProfile('api_key')) ??
       unset,
     ca_file: fromEnvironment('ca_file') ?? fromProfile('ca_file') ?? unset,
     format,
-    ...ofCharts,
+    ...chartSettings,
     profile,
   }
 }
 
-/** The error for a profile that does not exist. */
+/** Creates the error for an unknown profile. */
 export function noProfile(
   code: 'usage' | 'not_found',
   name: string,
   profiles: ConfigFile['profiles'] = {},
 ): Problem {
   const names = [...Object.keys(profiles), LOCAL]
-  const meant = closest(name, names)
+  const suggestion = closest(name, names)
   return new Problem(code, `no profile named ${name}`, {
     hint: hintWith(
-      meant,
+      suggestion,
       `Available profiles: ${names.join(', ')}. Create one with: gridline login URL --profile ${name}`,
     ),
   })
 }
 
-/** The origin (scheme, host and port) of a server URL. */
+/** Returns the origin (scheme, host and port) of a server URL. */
 export function originOf(url: string): string {
   return new URL(checkUrl(url)).origin
 }
 
-/** Normalizes a server URL: adds a scheme, removes the `/v2` of the API. Throws `usage` if invalid. */
+/** Normalizes a server URL: adds a scheme, removes the API's `/v2`. Throws `usage` if invalid. */
 export function checkUrl(text: string): string {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) && !/^https?:\/\//i.test(text))
     throw new Problem('usage', `not a server URL: ${text}`, {

@@ -1,3 +1,4 @@
+// Connects a command to a server, or to a service in this process.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,30 +16,35 @@ import {
 } from '../config/settings.ts'
 import { embeddedFetch } from './embedded.ts'
 
+/** Client with its connection. `close` ends it. */
 export interface Connection {
   client: Client
-  /** The server's URL; undefined if the service runs in this process. */
+  /** URL of the server; undefined if the service runs in this process. */
   server: string | undefined
   close(): Promise<void>
 }
 
 export interface ConnectOptions {
   environment: NodeJS.ProcessEnv
-  /** Whether the command changes data. Otherwise a database that does not exist is not created. */
+  /** True if the command may change data. Otherwise a missing database is not created. */
   changes?: boolean
+  /** Called before a retry; `wait` in ms. */
   onRetry: (problem: Problem, wait: number) => void
-  /** Aborts requests and waits for retries. */
+  /** Aborts requests, and waits between retries. */
   signal: AbortSignal | undefined
   idempotencyKey: string | undefined
   message?: string
   plan: ClientOptions['plan']
-  /** Prints requests and answers. */
+  /** Prints a line for each request and response. */
   trace?: (line: string) => void
-  /** A PEM file of certificates that are trusted too. */
+  /** PEM file of additional trusted certificates. */
   caFile?: string
 }
 
-/** Connects to the configured server, or else to a service in this process on the user's own database. */
+/**
+ * Connects to the configured server, or else to an in-process service on the user's database. Throws `usage`
+ * or `unauthenticated` for incomplete settings.
+ */
 export async function connect(
   settings: Record<SettingName, Setting>,
   options: ConnectOptions,
@@ -79,16 +85,16 @@ export async function connect(
 
 type EmbeddedOptions = Omit<ConnectOptions, 'changes' | 'caFile'>
 
-/** A service in this process, on a database that ends with it: for data that is only read. */
+/** Starts an in-process service on a temporary database, deleted on close: for commands that only read. */
 export async function temporary(options: EmbeddedOptions): Promise<Connection> {
   let folder: string
   try {
     folder = mkdtempSync(join(tmpdir(), 'gridline-'))
   } catch (error) {
-    throw new Problem('no_temporary_folder', `${tmpdir()} cannot be written to: ${(error as Error).message}`)
+    throw new Problem('no_temporary_folder', `cannot write to ${tmpdir()}: ${(error as Error).message}`)
   }
   const remove = (): void => rmSync(folder, { recursive: true, force: true })
-  // Also if the command is interrupted.
+  // Also after an interrupt.
   process.once('exit', remove)
   const connection = await embedded(`sqlite:${join(folder, 'gridline.db')}`, options)
   return {
@@ -100,22 +106,22 @@ export async function temporary(options: EmbeddedOptions): Promise<Connection> {
   }
 }
 
-/** A service in this process. */
+/** Starts an in-process service on a database. */
 async function embedded(
   database: string,
   { environment, trace, ...clientOptions }: EmbeddedOptions,
 ): Promise<Connection> {
   const links = localLinks(environment)
-  // Only here does the command line load the service. Everything else uses `fetch`.
+  // Loaded only here: the service is large. All other code uses `fetch`.
   const { createService } = await import('../../service/index.ts')
   const service = await createService({
     database,
     url: links.url,
     actingAs: loginName(),
-    // Local users could fetch URLs themselves. Private networks are still refused.
+    // Safe: local users can fetch URLs themselves, and private networks are refused.
     urlImport: true,
     environment,
-    // There is no server log: print errors to stderr with GRIDLINE_DEBUG.
+    // No server log: errors go to stderr with GRIDLINE_DEBUG.
     log: ({ error }) => {
       if (error !== undefined && environment.GRIDLINE_DEBUG) process.stderr.write(`${error}\n`)
     },
@@ -131,7 +137,7 @@ async function embedded(
   }
 }
 
-/** Connects to a server, with or without credentials. */
+/** Connects to a server. Credentials are optional. */
 export async function remote(
   server: string,
   {
@@ -146,13 +152,14 @@ export async function remote(
   return { client: new Client({ ...options, fetch, url: server, proxy: proxyFor(server) }), server, close }
 }
 
+/** Wraps a `Fetch` so that it traces requests, if `trace` is given. */
 async function withTrace(fetch: Fetch, trace: ConnectOptions['trace']): Promise<Fetch> {
   if (!trace) return fetch
   const { traced } = await import('../output/trace.ts')
   return traced(fetch, trace)
 }
 
-/** Whether this runs in a CI job (`CI` is set). */
+/** Returns whether this is a CI job (`CI` is set). */
 function isCi({ CI }: NodeJS.ProcessEnv): boolean {
   return CI !== undefined && !/^(|0|false|no)$/i.test(CI)
 }

@@ -1,7 +1,8 @@
+// Calls the in-process service.
 import type { Fetch } from '../../client/index.ts'
 import type { RunningService } from '../../service/index.ts'
 
-/** A `Fetch` that calls the service in this process, without sockets or web objects. */
+/** Returns a `Fetch` that calls the service directly, without sockets. */
 export function embeddedFetch(service: RunningService): Fetch {
   return (request) => service.handle(request)
 }

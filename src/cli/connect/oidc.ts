@@ -1,8 +1,9 @@
+// Identity tokens of CI jobs.
 import { Problem } from '../../contract/errors.ts'
 
 /**
- * The identity token of a CI job for a server: GRIDLINE_OIDC_TOKEN (an `id_tokens` entry of GitLab CI), or one that
- * GitHub Actions issues (`permissions: id-token: write`).
+ * Returns the identity token of a CI job: GRIDLINE_OIDC_TOKEN (an `id_tokens` entry of GitLab CI), or one
+ * issued by GitHub Actions (`permissions: id-token: write`). Throws `unauthenticated` without one.
  */
 export async function identityToken(
   audience: string,

@@ -1,3 +1,4 @@
+// Sends requests through a proxy, with undici.
 import type { Fetch } from '../../client/index.ts'
 import { HttpResponse } from '../../contract/http.ts'
 import {
@@ -7,13 +8,14 @@ import {
   fetch as undiciFetch,
 } from '../../vendor/undici.ts'
 
+/** Timeouts in ms. */
 interface Timeouts {
   headersTimeout: number
   bodyTimeout: number
   connectTimeout: number
 }
 
-/** undici's fetch, through the proxy that the environment sets. Timeouts in ms. */
+/** Returns undici's fetch through the proxy from the environment. `ca`: additional certificates, as PEM. */
 export function proxied(
   { headersTimeout, bodyTimeout, connectTimeout }: Timeouts,
   ca: string[] | undefined,
@@ -24,17 +26,16 @@ export function proxied(
     connect: { timeout: connectTimeout, ...(ca && { ca }) },
     ...(ca && { requestTls: { ca }, proxyTls: { ca } }),
   })
-  const send: Fetch = async ({ method, url, headers: sent, body: content, signal }) => {
+  const send: Fetch = async ({ method, url, headers: requestHeaders, body: content, signal }) => {
     const streamed = content !== null && !(content instanceof Uint8Array)
-    // Do not follow redirects: nothing may be sent to a URL that the user did not give. fetch clones a
-    // request that it may have to resend, and the clone buffers a streamed body completely. These two
-    // options prevent the clone.
+    // Do not follow redirects: send nothing to a URL the user did not give. fetch clones requests that it may
+    // resend, and the clone buffers a streamed body completely. These two options prevent the clone.
     const redirect = streamed
       ? ({ redirect: 'error', window: null } as const)
       : ({ redirect: 'manual' } as const)
     const init = {
       method,
-      headers: sent.entries(),
+      headers: requestHeaders.entries(),
       body: content ?? undefined,
       signal,
       ...redirect,
@@ -43,7 +44,7 @@ export function proxied(
     }
     const response = await undiciFetch(url, init as RequestInit).catch(async (error) => {
       if (!isRedirect(error)) throw error
-      // Find the target of the redirect with a request without the body.
+      // Find the redirect's target by a request without body.
       return undiciFetch(url, { redirect: 'manual', dispatcher })
     })
     const { status, headers, body } = response
@@ -57,8 +58,8 @@ function isRedirect(error: unknown): boolean {
 }
 
 /**
- * The body of a response. It keeps a reference to the response: if that is garbage-collected before the first
- * read, fetch ends the body as if it were empty.
+ * Yields the body of a response. Holds a reference to the response: if it is garbage-collected before the
+ * first read, fetch ends the body as if it were empty.
  */
 async function* held(response: Response): AsyncGenerator<Uint8Array> {
   yield* response.body!

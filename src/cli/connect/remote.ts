@@ -1,38 +1,44 @@
+// Sends HTTP requests to servers.
 import { readFileSync } from 'node:fs'
 import type { Agent, ClientRequest } from 'node:http'
 import type { Fetch } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 
-/** Time for a response to begin, in ms: an upload is stored before the response. */
+/** Maximum time until a response begins, in ms. Long, because an upload is stored before the response. */
 const HEADERS_TIMEOUT_MS = 10 * 60_000
+/** Maximum silence within a response, in ms. */
 const BODY_TIMEOUT_MS = 60_000
 const CONNECT_TIMEOUT_MS = 10_000
 
+/** Environment variables that name a proxy, by precedence. */
 const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'] as const
 
-/** The proxy for requests to `url`, without credentials; undefined if there is none. */
+/** Returns the proxy for requests to `url`, without credentials; undefined if there is none. */
 export function proxyFor(url: string): string | undefined {
   const { protocol, hostname, port } = new URL(url)
   const names = protocol === 'https:' ? PROXIES : PROXIES.slice(2)
   const proxy = names.map((name) => process.env[name]).find(Boolean)
   if (!proxy) return undefined
-  const without = (process.env.no_proxy ?? process.env.NO_PROXY ?? '').split(/[\s,]+/).filter(Boolean)
-  const excepted = without.some((entry) => {
-    const [name, only] = entry.replace(/^\*?\./, '').split(':')
-    return entry === '*' || ((hostname === name || hostname.endsWith(`.${name}`)) && (only ?? port) === port)
+  const exceptions = (process.env.no_proxy ?? process.env.NO_PROXY ?? '').split(/[\s,]+/).filter(Boolean)
+  const isExcepted = exceptions.some((entry) => {
+    const [name, exceptedPort] = entry.replace(/^\*?\./, '').split(':')
+    return (
+      entry === '*' ||
+      ((hostname === name || hostname.endsWith(`.${name}`)) && (exceptedPort ?? port) === port)
+    )
   })
-  if (excepted) return undefined
+  if (isExcepted) return undefined
   return URL.canParse(proxy) ? `${new URL(proxy).protocol}//${new URL(proxy).host}` : 'of the environment'
 }
 
-/** Sends requests: with Node's own client, or through the proxy of the environment with undici. */
+/** Returns a function that sends requests: with node:http, or with undici if a proxy is set. */
 export function remoteFetch(caFile?: string): { fetch: Fetch; close: () => Promise<void> } {
   const ca = caFile === undefined ? undefined : trusted(caFile)
   return PROXIES.some((name) => process.env[name]) ? proxiedFetch(ca) : directFetch(ca)
 }
 
-/** undici takes as long to load as most commands run, so it is used only where Node has nothing: for proxies. */
+/** Uses node:http: undici takes as long to load as most commands run. */
 function directFetch(ca: string[] | undefined): { fetch: Fetch; close: () => Promise<void> } {
   const http = process.getBuiltinModule('node:http')
   const options = { keepAlive: true, maxSockets: 64 }
@@ -52,36 +58,43 @@ function directFetch(ca: string[] | undefined): { fetch: Fetch; close: () => Pro
       const { protocol } = new URL(url)
       const { request } = protocol === 'http:' ? http : process.getBuiltinModule('node:https')
       return new Promise((resolve, reject) => {
-        const asked = request(url, { method, headers: headers.entries(), agent: agentFor(protocol), signal })
-        // The first byte of the response, after all of the request: an upload is stored before it is answered.
-        const patience = Number(process.env.GRIDLINE_TIMEOUT_MS) || HEADERS_TIMEOUT_MS
-        const late = (code: string): void => void asked.destroy(Object.assign(new Error(code), { code }))
+        const clientRequest = request(url, {
+          method,
+          headers: headers.entries(),
+          agent: agentFor(protocol),
+          signal,
+        })
+        // Time from the end of the request to the first byte of the response: uploads are stored before the
+        // response.
+        const timeoutMs = Number(process.env.GRIDLINE_TIMEOUT_MS) || HEADERS_TIMEOUT_MS
+        const abort = (code: string): void =>
+          void clientRequest.destroy(Object.assign(new Error(code), { code }))
         let timer: NodeJS.Timeout | undefined
-        asked.on('finish', () => {
-          timer = setTimeout(() => late('UND_ERR_HEADERS_TIMEOUT'), patience)
+        clientRequest.on('finish', () => {
+          timer = setTimeout(() => abort('UND_ERR_HEADERS_TIMEOUT'), timeoutMs)
         })
-        asked.on('socket', (socket) => {
+        clientRequest.on('socket', (socket) => {
           if (!socket.connecting) return
-          const connecting = setTimeout(() => late('UND_ERR_CONNECT_TIMEOUT'), CONNECT_TIMEOUT_MS)
+          const connectTimer = setTimeout(() => abort('UND_ERR_CONNECT_TIMEOUT'), CONNECT_TIMEOUT_MS)
           for (const event of ['connect', 'error', 'close'])
-            socket.once(event, () => clearTimeout(connecting))
+            socket.once(event, () => clearTimeout(connectTimer))
         })
-        asked.on('error', (error) => {
+        clientRequest.on('error', (error) => {
           clearTimeout(timer)
           reject(signal?.aborted ? signal.reason : error)
         })
-        asked.on('response', (response) => {
+        clientRequest.on('response', (response) => {
           clearTimeout(timer)
           response.setTimeout(BODY_TIMEOUT_MS, () =>
             response.destroy(Object.assign(new Error('silent'), { code: 'UND_ERR_BODY_TIMEOUT' })),
           )
-          const found = Object.entries(response.headers).map(([name, value]) => [
+          const headerEntries = Object.entries(response.headers).map(([name, value]) => [
             name,
             [value].flat().join(', '),
           ])
-          resolve(new HttpResponse(response.statusCode!, Object.fromEntries(found), response))
+          resolve(new HttpResponse(response.statusCode!, Object.fromEntries(headerEntries), response))
         })
-        send(asked, body)
+        send(clientRequest, body)
       })
     },
     close: async () => {
@@ -91,28 +104,28 @@ function directFetch(ca: string[] | undefined): { fetch: Fetch; close: () => Pro
   }
 }
 
-/** Writes the body of a request as fast as the connection takes it. */
-function send(asked: ClientRequest, body: HttpRequest['body']): void {
+/** Writes the body of a request, with backpressure. */
+function send(clientRequest: ClientRequest, body: HttpRequest['body']): void {
   if (body === null) {
-    asked.end()
+    clientRequest.end()
     return
   }
   if (body instanceof Uint8Array) {
-    asked.setHeader('content-length', body.length)
-    asked.end(body)
+    clientRequest.setHeader('content-length', body.length)
+    clientRequest.end(body)
     return
   }
   const { Readable } = process.getBuiltinModule('node:stream')
   const source = Readable.from(body, { objectMode: false })
-  source.on('error', (error) => asked.destroy(error))
-  // A server that answers early, or leaves, reads no more.
-  asked.on('close', () => source.destroy())
-  source.pipe(asked)
+  source.on('error', (error) => clientRequest.destroy(error))
+  // Stop reading if the server responds early or disconnects.
+  clientRequest.on('close', () => source.destroy())
+  source.pipe(clientRequest)
 }
 
-/** undici's fetch, through the proxy of the environment. */
+/** Uses undici, loaded on the first request, through the proxy from the environment. */
 function proxiedFetch(ca: string[] | undefined): { fetch: Fetch; close: () => Promise<void> } {
-  let loaded: Promise<{ send: Fetch; close: () => Promise<void> }> | undefined
+  let loading: Promise<{ send: Fetch; close: () => Promise<void> }> | undefined
   const load = async () => {
     const { proxied } = await import('./proxied.ts')
     const timeouts = {
@@ -124,14 +137,14 @@ function proxiedFetch(ca: string[] | undefined): { fetch: Fetch; close: () => Pr
   }
   return {
     fetch: async (request) => {
-      loaded ??= load()
-      return (await loaded).send(request)
+      loading ??= load()
+      return (await loading).send(request)
     },
-    close: async () => (await loaded)?.close(),
+    close: async () => (await loading)?.close(),
   }
 }
 
-/** The certificates of the system, and those of a PEM file. */
+/** Returns the system's certificates and those of a PEM file. Throws `no_such_file` if unreadable. */
 function trusted(file: string): string[] {
   try {
     return [...process.getBuiltinModule('node:tls').rootCertificates, readFileSync(file, 'utf8')]

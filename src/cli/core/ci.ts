@@ -1,3 +1,4 @@
+// Reports results, warnings and errors to CI systems: outputs, summaries and annotations.
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { Problem } from '../../contract/errors.ts'
 import { isNotice } from '../../contract/formats.ts'
@@ -8,7 +9,7 @@ import type { Warned } from '../output/messages.ts'
 import { rowsByKey } from '../output/row-counts.ts'
 import type { Context } from './context.ts'
 
-/** What is reported about a file that was made or changed. */
+/** Result of a command for one file, as reported to a CI system. */
 export interface Reported {
   fid?: string
   filename?: string
@@ -16,22 +17,22 @@ export interface Reported {
   path?: string
   web_url?: string
   action?: string
-  /** What was done with the grid of a chart. */
+  /** Action on the grid of a chart: created, replaced … */
   grid_action?: string
   row_count?: number
   file?: string
-  /** What became of rows that were found by a key. */
+  /** Counts of an upsert. Absent if rows were not matched by a key. */
   rows_added?: number
   rows_updated?: number
   rows_unchanged?: number
   rows_removed?: number
 }
 
-/** Commit, branch and run of a CI job, where the system says them. */
+/** Returns repository, commit, branch and run of the CI job. Throws `usage` if none of them is set. */
 export function provenanceOf(environment: NodeJS.ProcessEnv): Record<string, string> {
   const e = environment
   const github = e.GITHUB_REPOSITORY && `${e.GITHUB_SERVER_URL}/${e.GITHUB_REPOSITORY}`
-  const found: Record<string, string | undefined> = {
+  const values: Record<string, string | undefined> = {
     repository: github || e.CI_PROJECT_URL || e.CIRCLE_REPOSITORY_URL || e.BUILDKITE_REPO,
     commit: e.GITHUB_SHA || e.CI_COMMIT_SHA || e.CIRCLE_SHA1 || e.BUILDKITE_COMMIT,
     branch:
@@ -42,15 +43,17 @@ export function provenanceOf(environment: NodeJS.ProcessEnv): Record<string, str
       e.CIRCLE_BUILD_URL ||
       e.BUILDKITE_BUILD_URL,
   }
-  const known = Object.entries(found).filter((entry): entry is [string, string] => Boolean(entry[1]))
-  if (known.length === 0)
-    throw new Problem('usage', '--provenance: no commit, branch or run is known', {
+  const entries = Object.entries(values).filter((entry): entry is [string, string] => Boolean(entry[1]))
+  if (entries.length === 0)
+    throw new Problem('usage', '--provenance: found no commit, branch or run in the environment', {
       hint: 'It works in jobs of GitHub Actions, GitLab CI, CircleCI and Buildkite.',
     })
-  return Object.fromEntries(known)
+  return Object.fromEntries(entries)
 }
 
-/** The same as one text, for the history of a grid: `github.com/o/r@abc1234 main, run 7`. */
+/**
+ * Formats provenance for the history of a grid: `github.com/o/r@abc1234 main, run 7`. At most 500 characters.
+ */
 export function provenanceText({ repository, commit, branch, run }: Record<string, string>): string {
   const short = (url: string): string => url.replace(/^https?:\/\//, '').replace(/\.git$/, '')
   const parts = [
@@ -62,24 +65,24 @@ export function provenanceText({ repository, commit, branch, run }: Record<strin
 }
 
 /**
- * In a job of GitHub Actions: writes outputs of the step, a table of what was done and the warnings to its summary, and
- * an annotation for each warning. In GitLab CI, warnings go into the code quality report.
+ * In GitHub Actions, writes step outputs, a summary of results and warnings, and an annotation per warning.
+ * In GitLab CI, adds warnings to the code quality report.
  */
 export async function reportToCi(
   context: Context,
-  done: readonly Reported[],
+  results: readonly Reported[],
   failures: readonly Failure[] = [],
 ): Promise<void> {
   const { GITHUB_ACTIONS, GITHUB_OUTPUT, GITHUB_STEP_SUMMARY } = context.environment
-  const made = await named(
+  const files = await named(
     context,
-    done.filter(({ fid }) => fid !== undefined),
+    results.filter(({ fid }) => fid !== undefined),
   )
   const { warned } = context.messages
   for (const warning of warned) annotateWarning(context, warning)
   for (const { of, problem } of failures) annotate(context, of, problem)
-  if (GITHUB_ACTIONS !== 'true' || made.length + failures.length === 0) return
-  const first = made[0]
+  if (GITHUB_ACTIONS !== 'true' || files.length + failures.length === 0) return
+  const first = files[0]
   if (GITHUB_OUTPUT && first) {
     const outputs = {
       fid: first.fid,
@@ -88,7 +91,7 @@ export async function reportToCi(
       grid_action: first.grid_action,
       warnings: String(warned.length),
       files: JSON.stringify(
-        made.map(({ fid, filename, path, web_url, action, grid_action }) => ({
+        files.map(({ fid, filename, path, web_url, action, grid_action }) => ({
           fid,
           filename,
           path,
@@ -106,7 +109,7 @@ export async function reportToCi(
     )
   }
   if (GITHUB_STEP_SUMMARY) {
-    const rows = made.map(
+    const rows = files.map(
       ({
         fid = '',
         filename = fid,
@@ -118,9 +121,9 @@ export async function reportToCi(
         ...more
       }) => {
         const name = web_url === undefined ? cell(path) : `[${cell(path)}](${address(web_url)})`
-        const done = rowsByKey(more) ?? action
-        const said = grid_action === undefined ? done : `chart ${action}, data ${grid_action}`
-        return `| ${name} | ${row_count ?? ''} | ${cell(said)} |\n`
+        const outcome = rowsByKey(more) ?? action
+        const actionText = grid_action === undefined ? outcome : `chart ${action}, data ${grid_action}`
+        return `| ${name} | ${row_count ?? ''} | ${cell(actionText)} |\n`
       },
     )
     const failed = failures.map(({ of, problem }) => `| ${cell(of)} | | failed: ${cell(problem.message)} |\n`)
@@ -131,44 +134,45 @@ export async function reportToCi(
   }
 }
 
-/** Results with the name and link of their file, also of commands that print neither. */
-async function named(context: Context, made: readonly Reported[]): Promise<readonly Reported[]> {
-  if (context.environment.GITHUB_ACTIONS !== 'true' || made.every(({ filename }) => filename)) return made
+/** Adds missing file names and links to results, in GitHub Actions only. */
+async function named(context: Context, files: readonly Reported[]): Promise<readonly Reported[]> {
+  if (context.environment.GITHUB_ACTIONS !== 'true' || files.every(({ filename }) => filename)) return files
   const client = await context.client()
   return Promise.all(
-    made.map(async (one) => {
-      if (one.filename || one.fid === undefined) return one
-      const file = await client.call('files.get', { fid: one.fid }).catch(() => undefined)
-      return file ? { ...one, filename: file.filename, web_url: file.web_url } : one
+    files.map(async (result) => {
+      if (result.filename || result.fid === undefined) return result
+      const file = await client.call('files.get', { fid: result.fid }).catch(() => undefined)
+      return file ? { ...result, filename: file.filename, web_url: file.web_url } : result
     }),
   )
 }
 
-/** Warnings that the summary lists. */
+/** Maximum number of warnings in the summary. */
 const MAX_WARNINGS = 50
 
-function warningList(warned: readonly Warned[]): string {
-  if (warned.length === 0) return ''
-  const lines = warned
+/** Formats warnings as a Markdown list, without those beyond `MAX_WARNINGS`. */
+function warningList(warnings: readonly Warned[]): string {
+  if (warnings.length === 0) return ''
+  const lines = warnings
     .slice(0, MAX_WARNINGS)
     .map(({ of, text }) => `- ${cell(of === undefined || text.includes(of) ? text : `${of}: ${text}`)}\n`)
-  const more = warned.length > MAX_WARNINGS ? `- and ${warned.length - MAX_WARNINGS} more\n` : ''
-  return `${warned.length === 1 ? '1 warning' : `${warned.length} warnings`}:\n\n${lines.join('')}${more}\n`
+  const more = warnings.length > MAX_WARNINGS ? `- and ${warnings.length - MAX_WARNINGS} more\n` : ''
+  return `${warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`}:\n\n${lines.join('')}${more}\n`
 }
 
 function annotateWarning({ environment, messages }: Context, { of, text }: Warned): void {
-  // What is so in each run.
+  // A notice describes every run: no annotation.
   if (isNotice(text)) return
   const line = Number(/\bline (\d+)/.exec(text)?.[1] ?? 1)
   if (environment.GITHUB_ACTIONS === 'true') {
-    const place = of === undefined ? '' : `file=${property(of)},line=${line},`
-    messages.line(`::warning ${place}title=gridline::${data(text)}`)
+    const location = of === undefined ? '' : `file=${property(of)},line=${line},`
+    messages.line(`::warning ${location}title=gridline::${data(text)}`)
   } else if (environment.GITLAB_CI && of !== undefined) {
     codeQuality(of, { check: 'gridline warning', severity: 'minor', message: text, line })
   }
 }
 
-/** Runs `work`; if data is wrong, marks the line in the way of the CI system, and throws on. */
+/** Runs `work`. On wrong data, annotates the line for the CI system. Rethrows all errors. */
 export async function annotated<T>(context: Context, file: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -183,9 +187,10 @@ export async function annotated<T>(context: Context, file: string, work: () => P
   }
 }
 
-/** Problems that are marked. */
+/** Problems that have an annotation. */
 const marked = new WeakSet<Problem>()
 
+/** Annotates a problem, once: as GitHub error, GitLab finding, or `file:line: error` for other CI systems. */
 function annotate({ environment, messages }: Context, file: string, problem: Problem): void {
   if (marked.has(problem)) return
   marked.add(problem)
@@ -193,10 +198,10 @@ function annotate({ environment, messages }: Context, file: string, problem: Pro
   const at = /\bline (\d+)/.exec(message)?.[1]
   const line = problem.line ?? (at === undefined ? undefined : Number(at))
   if (environment.GITHUB_ACTIONS === 'true') {
-    // Rows of the command line, and standard input, are no files.
+    // Rows of the command line (-…) and standard input are not files.
     const isFile = !/^-|^standard input$/.test(file)
-    const place = isFile ? [`file=${property(file)}`, ...(line === undefined ? [] : [`line=${line}`])] : []
-    messages.line(`::error ${[...place, 'title=gridline'].join(',')}::${data(message)}`)
+    const location = isFile ? [`file=${property(file)}`, ...(line === undefined ? [] : [`line=${line}`])] : []
+    messages.line(`::error ${[...location, 'title=gridline'].join(',')}::${data(message)}`)
   } else if (environment.GITLAB_CI) {
     codeQuality(file, { check: `gridline ${problem.code}`, severity: 'major', message, line: line ?? 1 })
   } else if (environment.CI && line !== undefined && !messages.isJson) {
@@ -206,7 +211,7 @@ function annotate({ environment, messages }: Context, file: string, problem: Pro
   }
 }
 
-/** Marks the first line of each failed rule in the way of the CI system. */
+/** Annotates the first failed row of each failed rule. */
 export function annotateReport(context: Context, file: string, { results }: CheckReport): void {
   for (const result of results) {
     if (result.passed) continue
@@ -214,13 +219,13 @@ export function annotateReport(context: Context, file: string, { results }: Chec
     const text = `${titleOf(result)}: ${result.message}${first ? ` (${placeOf(first)})` : ''}`
     if (result.severity === 'warn') annotateWarning(context, { of: file, text })
     else {
-      const place = { line: first?.line ?? undefined, column: result.column ?? undefined }
-      annotate(context, file, new Problem('checks_failed', text, place))
+      const location = { line: first?.line ?? undefined, column: result.column ?? undefined }
+      annotate(context, file, new Problem('checks_failed', text, location))
     }
   }
 }
 
-/** Adds Markdown to the summary of a step of GitHub Actions. */
+/** Appends Markdown to the step summary of GitHub Actions. Does nothing elsewhere. */
 export function summarize({ environment }: Context, markdown: string): void {
   const { GITHUB_ACTIONS, GITHUB_STEP_SUMMARY } = environment
   if (GITHUB_ACTIONS === 'true' && GITHUB_STEP_SUMMARY) append(GITHUB_STEP_SUMMARY, `${markdown}\n`)
@@ -235,17 +240,17 @@ interface Finding {
   line: number
 }
 
-/** Adds a finding to the code quality report of GitLab. */
+/** Appends a finding to the code quality report of GitLab. */
 function codeQuality(file: string, { check, severity, message, line }: Finding): void {
   const { createHash } = process.getBuiltinModule('node:crypto')
-  let found: unknown[] = []
+  let findings: unknown[] = []
   try {
-    const before: unknown = JSON.parse(readFileSync(REPORT, 'utf8'))
-    if (Array.isArray(before)) found = before
+    const stored: unknown = JSON.parse(readFileSync(REPORT, 'utf8'))
+    if (Array.isArray(stored)) findings = stored
   } catch {
-    // The first finding.
+    // No report yet.
   }
-  found.push({
+  findings.push({
     description: message,
     check_name: check,
     fingerprint: createHash('sha256').update(`${file} ${line} ${message}`).digest('hex'),
@@ -253,12 +258,13 @@ function codeQuality(file: string, { check, severity, message, line }: Finding):
     location: { path: file, lines: { begin: line } },
   })
   try {
-    writeFileSync(REPORT, `${JSON.stringify(found, null, 2)}\n`)
+    writeFileSync(REPORT, `${JSON.stringify(findings, null, 2)}\n`)
   } catch {
-    // The report is an addition: what was done is done, also where nothing can be written.
+    // Reporting must not fail a command that succeeded.
   }
 }
 
+/** Appends to a file; warns if that fails. */
 function append(file: string, text: string): void {
   try {
     appendFileSync(file, text)
@@ -271,20 +277,22 @@ function oneLine(text: string): string {
   return text.replace(/\s*[\r\n]+\s*/g, ' ')
 }
 
+/** Escapes a cell of a Markdown table. */
 function cell(text: string): string {
   return oneLine(text).replace(/[\\|[\]<>`*_]/g, '\\$&')
 }
 
-/** An address in Markdown: it comes from the server. */
+/** Escapes a URL from the server for Markdown. */
 function address(url: string): string {
   return oneLine(url).replace(/[\s()<>\\|]/g, encodeURIComponent)
 }
 
-/** Texts of workflow commands of GitHub. */
+/** Escapes the message of a GitHub workflow command. */
 function data(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }
 
+/** Escapes a property of a GitHub workflow command. */
 function property(text: string): string {
   return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
 }

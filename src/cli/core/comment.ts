@@ -1,8 +1,8 @@
-/** One comment on a pull request of GitHub, or a note on a merge request of GitLab, that is updated. */
+/** Creates or updates the review comment on a GitHub pull request or GitLab merge request. */
 import { readFileSync } from 'node:fs'
 import type { Context } from './context.ts'
 
-/** Comments that are looked through, in pages of 100. */
+/** Maximum number of pages of 100 comments that are searched. */
 const MAX_PAGES = 50
 const WAIT_MS = 30_000
 
@@ -11,7 +11,7 @@ interface Event {
   pull_request?: { number?: unknown }
 }
 
-/** The event that a job of GitHub Actions runs for. */
+/** Reads the event of a GitHub Actions job; empty if unreadable. */
 function eventOf({ GITHUB_EVENT_PATH }: NodeJS.ProcessEnv): Event {
   try {
     return JSON.parse(readFileSync(GITHUB_EVENT_PATH ?? '', 'utf8')) as Event
@@ -20,13 +20,13 @@ function eventOf({ GITHUB_EVENT_PATH }: NodeJS.ProcessEnv): Event {
   }
 }
 
-/** Whether the pull request of the job is closed, merged or not. */
+/** Returns whether the pull request of the job is closed (or merged). */
 export function isClosed(environment: NodeJS.ProcessEnv): boolean {
   const { action, pull_request } = eventOf(environment)
   return pull_request !== undefined && action === 'closed'
 }
 
-/** The number of the pull or merge request that a CI job runs for. */
+/** Returns the number of the pull or merge request of the CI job; undefined outside of one. */
 export function requestNumber(environment: NodeJS.ProcessEnv): number | undefined {
   const { GITHUB_REF, CI_MERGE_REQUEST_IID } = environment
   if (CI_MERGE_REQUEST_IID) return Number(CI_MERGE_REQUEST_IID)
@@ -40,21 +40,23 @@ interface Found {
   id: number
   body?: string | null
   user?: { login?: string; type?: string } | null
-  /** GitLab. */
+  /** Author, in GitLab. */
   author?: { username?: string; bot?: boolean } | null
 }
 
-/** Where comments are, and how they are written. */
+/** API for comments of GitHub or GitLab. */
 interface Forge {
-  /** Of lists and of new comments. */
+  /** URL that lists and creates comments. */
   url: string
+  /** URL of one comment. */
   of(id: number): string
   update: 'PATCH' | 'PUT'
-  /** The account of the token. */
+  /** URL of the user of the token. */
   self: string
   headers: Record<string, string>
 }
 
+/** Returns the API for the CI job; undefined without a pull request or token. */
 function forgeOf(environment: NodeJS.ProcessEnv): Forge | undefined {
   const e = environment
   const number = requestNumber(e)
@@ -93,24 +95,24 @@ function forgeOf(environment: NodeJS.ProcessEnv): Forge | undefined {
 }
 
 /**
- * Writes a comment on the pull or merge request of the CI job: the one that begins with `marker` is updated, if the same
- * account or a bot has written it. Returns whether it was written; without permission, as from forks, it is not.
+ * Creates the comment on the pull or merge request of the CI job, or updates the one that begins with
+ * `marker` and was written by the same account or a bot. Returns false if not permitted, as in jobs of forks.
  */
 export async function writeComment(context: Context, marker: string, body: string): Promise<boolean> {
   const forge = forgeOf(context.environment)
   if (!forge) return false
   try {
-    const present = await findComment(forge, marker)
+    const id = await findComment(forge, marker)
     const text = JSON.stringify({ body: `${marker}\n${body}` })
-    const done =
-      present === undefined
+    const response =
+      id === undefined
         ? await ask(forge, 'POST', forge.url, text)
-        : await ask(forge, forge.update, forge.of(present), text)
-    if (done.ok) return true
+        : await ask(forge, forge.update, forge.of(id), text)
+    if (response.ok) return true
     context.messages.note(
-      [401, 403, 404].includes(done.status)
-        ? 'the token may not comment: the review is in the summary alone'
-        : `the comment was not written (status ${done.status})`,
+      [401, 403, 404].includes(response.status)
+        ? 'the token may not comment: the review is only in the summary'
+        : `the comment was not written (status ${response.status})`,
     )
   } catch (error) {
     context.messages.note(`the comment was not written: ${(error as Error).message}`)
@@ -118,27 +120,29 @@ export async function writeComment(context: Context, marker: string, body: strin
   return false
 }
 
+/** Finds our comment with `marker`, or undefined if it or its author cannot be determined. */
 async function findComment(forge: Forge, marker: string): Promise<number | undefined> {
-  const others: Found[] = []
+  const byUsers: Found[] = []
   for (let page = 1; page <= MAX_PAGES; page++) {
     const response = await ask(forge, 'GET', `${forge.url}?per_page=100&page=${page}`)
     if (!response.ok) return undefined
-    const found = (await response.json()) as unknown
-    if (!Array.isArray(found)) return undefined
-    const marked = (found as Found[]).filter(({ body }) => body?.startsWith(marker))
-    // Anybody can write a comment that begins so.
-    const own = marked.find(({ user, author }) => user?.type === 'Bot' || author?.bot === true)
-    if (own) return own.id
-    others.push(...marked)
-    if (found.length < 100) break
+    const comments = (await response.json()) as unknown
+    if (!Array.isArray(comments)) return undefined
+    const candidates = (comments as Found[]).filter(({ body }) => body?.startsWith(marker))
+    // Any user can write a comment that begins with the marker: trust bots, and the account of the token.
+    const byBot = candidates.find(({ user, author }) => user?.type === 'Bot' || author?.bot === true)
+    if (byBot) return byBot.id
+    byUsers.push(...candidates)
+    if (comments.length < 100) break
   }
-  if (others.length === 0) return undefined
+  if (byUsers.length === 0) return undefined
   const response = await ask(forge, 'GET', forge.self)
   if (!response.ok) return undefined
   const { login, username } = (await response.json()) as { login?: string; username?: string }
-  const self = login ?? username
-  return others.find(({ user, author }) => self !== undefined && (user?.login ?? author?.username) === self)
-    ?.id
+  const account = login ?? username
+  return byUsers.find(
+    ({ user, author }) => account !== undefined && (user?.login ?? author?.username) === account,
+  )?.id
 }
 
 async function ask(

@@ -1,3 +1,4 @@
+// Context of a running command: settings, connections, messages and timeout.
 import { baseOfLink, type Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { quoted } from '../../contract/shell.ts'
@@ -23,7 +24,7 @@ export interface GlobalFlags {
   json?: string | true
   jq?: string
   template?: string
-  /** For lists and details. Some commands have formats of their own. */
+  /** Output format. Some commands define their own --format. */
   format?: Format
   quiet?: boolean
   progress?: ProgressStyle | 'auto'
@@ -33,24 +34,25 @@ export interface GlobalFlags {
   dryRun?: boolean
   profile?: string
   local?: boolean
-  /** Seconds. */
+  /** In seconds. */
   timeout?: string
   idempotencyKey?: string
   message?: string
 }
 
-/** The environment of a command. Expensive parts are created on first use. */
+/** Context of a running command. Expensive parts are created on first use. */
 export class Context {
   readonly config: ConfigStore
   readonly messages: Messages
   readonly keychain: Keychain
-  /** Keys from the keychain, by profile: it may ask the user each time. */
+  /** Keys read from the keychain, by profile: each read can prompt the user. */
   private readonly keys = new Map<string, Promise<string>>()
   private connection: Promise<Connection> | undefined
-  /** Connections to other servers (of links), by base URL. */
+  /** Connections to servers of links and other profiles, by base URL or `profile NAME`. */
   private readonly others = new Map<string, Promise<Connection>>()
-  /** Whether the command changes data. Others create nothing, not even an empty database. */
+  /** True if the command may change data. Otherwise nothing is created, not even an empty database. */
   changes = false
+  /** Time (`performance.now()`) until which retries are not announced again. */
   private waitingUntil = 0
   /** Aborts requests when --timeout expires. */
   private readonly ending = new AbortController()
@@ -58,7 +60,7 @@ export class Context {
   constructor(
     readonly environment: NodeJS.ProcessEnv,
     readonly flags: GlobalFlags,
-    /** The words of the command line. */
+    /** Words of the command line, for suggestions after errors. */
     argv: readonly string[] = [],
   ) {
     this.config = new ConfigStore(places(environment).config)
@@ -77,7 +79,7 @@ export class Context {
     return resolveSettings(file, this.environment, this.flags)
   }
 
-  /** The settings with the key of the profile in use, where that is in the keychain. */
+  /** Adds the API key of the profile from the keychain, if it is stored there. */
   private async withKey(file: ConfigFile, chosen: string | undefined): Promise<ConfigFile> {
     const name = chosen ?? this.environment.GRIDLINE_PROFILE ?? file.profile ?? 'default'
     const profile = file.profiles?.[name]
@@ -87,23 +89,23 @@ export class Context {
     return { ...file, profiles: { ...file.profiles, [name]: { ...profile, api_key } } }
   }
 
-  /** Rejects when --timeout expires. Never settles without a timeout. */
+  /** Rejects when --timeout expires; otherwise never settles. */
   readonly timedOut: Promise<never> = new Promise((_, reject) => {
     this.ending.signal.addEventListener('abort', () => reject(this.ending.signal.reason))
   })
 
-  /** Whether --timeout has expired. */
+  /** Returns whether --timeout has expired. */
   get isOver(): boolean {
     return this.ending.signal.aborted
   }
 
-  /** Starts the timer of --timeout. */
+  /** Starts the timer of --timeout. Throws `usage` unless it is a positive number. */
   startClock(): void {
     const { timeout } = this.flags
     if (timeout === undefined) return
     const seconds = Number(timeout)
     if (!(seconds > 0))
-      throw new Problem('usage', `--timeout ${timeout}: must be a number of seconds, greater than 0`)
+      throw new Problem('usage', `--timeout ${timeout}: must be a number of seconds above 0`)
     const late = new Problem('unreachable', `timed out after ${timeout} s (--timeout)`, {
       hint: 'The request may still have been applied. With --idempotency-key, repeating the command is safe.',
     })
@@ -116,7 +118,7 @@ export class Context {
     return this.connection
   }
 
-  /** A connection with another profile, whatever the environment says. */
+  /** Connects to another profile; ignores environment variables for server, user and key. */
   async connectTo(profile: string): Promise<Connection> {
     const {
       GRIDLINE_URL: _url,
@@ -131,9 +133,9 @@ export class Context {
       throw new Problem('usage', `the profile ${profile} has no server`, {
         hint: `Log in with: gridline login URL --profile ${profile}`,
       })
-    const opened = connect(settings, this.connectOptions())
-    this.others.set(`profile ${profile}`, opened)
-    return opened
+    const connection = connect(settings, this.connectOptions())
+    this.others.set(`profile ${profile}`, connection)
+    return connection
   }
 
   async client(): Promise<Client> {
@@ -141,24 +143,24 @@ export class Context {
   }
 
   /**
-   * The client for reading `file`. Links of other servers are read there, without credentials: a link works
-   * without settings.
+   * Returns a client that can read `file`. Links to other servers are read there, without credentials or
+   * settings.
    */
   async clientFor(file: string): Promise<Client> {
     const base = baseOfLink(file)
     if (base === undefined) return this.client()
     const { url } = await this.settings()
-    const own = url.value ? checkUrl(url.value) : localLinks(this.environment).url
-    const isOwn = new URL(base).origin === new URL(own).origin
+    const serverUrl = url.value ? checkUrl(url.value) : localLinks(this.environment).url
+    const isOwnServer = new URL(base).origin === new URL(serverUrl).origin
     // A server at this machine's link URL may serve another database: send secret links to that server.
     const isSecret = new URL(file).searchParams.has('share_key')
-    if (isOwn && (url.value || !isSecret || !(await answers(base)))) return this.client()
-    if (url.value && !isOwn && (await isNamedBy(await this.client(), base))) return this.client()
+    if (isOwnServer && (url.value || !isSecret || !(await answers(base)))) return this.client()
+    if (url.value && !isOwnServer && (await isNamedBy(await this.client(), base))) return this.client()
     if (!this.others.has(base)) this.others.set(base, remote(base, this.connectOptions()))
     return (await this.others.get(base)!).client
   }
 
-  /** The client of a service in this process whose data ends with the command. */
+  /** Returns the client of an in-process service whose data is deleted when the command ends. */
   async temporaryClient(): Promise<Client> {
     const { environment, signal, onRetry, trace, idempotencyKey } = this.connectOptions()
     const key = 'temporary'
@@ -170,7 +172,7 @@ export class Context {
     return (await this.others.get(key)!).client
   }
 
-  /** Notes that links to the local database work only while `gridline serve` runs. */
+  /** Notes that links to the local database only work while `gridline serve` runs. */
   async noteLinks(name?: string): Promise<void> {
     if ((await this.connect()).server !== undefined) return
     const { url, running } = localLinks(this.environment)
@@ -185,15 +187,15 @@ export class Context {
   }
 
   async close(): Promise<void> {
-    for (const opened of [this.connection, ...this.others.values()])
-      await (await opened?.catch(() => undefined))?.close()
+    for (const connection of [this.connection, ...this.others.values()])
+      await (await connection?.catch(() => undefined))?.close()
   }
 
   private get traces(): boolean {
     return this.flags.verbose === true || this.environment.GRIDLINE_DEBUG === 'http'
   }
 
-  /** Requests that run at once fail and wait together: that is said once. */
+  /** Announces a retry. Parallel requests that wait together are announced once. */
   private noteRetry({ message }: Problem, wait: number): void {
     const now = performance.now()
     if (now < this.waitingUntil) return
@@ -210,13 +212,13 @@ export class Context {
       message: this.flags.message,
       trace: this.traces ? (line) => this.messages.line(line) : undefined,
       caFile: this.flags.caFile ?? (this.environment.GRIDLINE_CA_FILE || undefined),
-      plan: this.flags.dryRun ? (...what) => new Planned(...what) : undefined,
+      plan: this.flags.dryRun ? (...details) => new Planned(...details) : undefined,
       onRetry: (problem, wait) => this.noteRetry(problem, wait),
     }
   }
 }
 
-/** Whether a server answers at a URL. */
+/** Returns whether a server answers at a URL within 2 seconds. */
 async function answers(base: string): Promise<boolean> {
   const { client, close } = await remote(base, { signal: AbortSignal.timeout(2000) })
   try {
@@ -229,10 +231,8 @@ async function answers(base: string): Promise<boolean> {
   }
 }
 
-/** Whether the links of the server in use have the origin of `base`. */
+/** Returns whether the server's own links have the origin of `base`. */
 async function isNamedBy(client: Client, base: string): Promise<boolean> {
-  const addresses = Object.values(await client.call('service.index'))
-  return addresses.some(
-    (address) => URL.canParse(address) && new URL(address).origin === new URL(base).origin,
-  )
+  const urls = Object.values(await client.call('service.index'))
+  return urls.some((url) => URL.canParse(url) && new URL(url).origin === new URL(base).origin)
 }

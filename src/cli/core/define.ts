@@ -1,3 +1,4 @@
+// Types and helpers with which commands are declared.
 import type { TypedOption } from '../../contract/row-options.ts'
 import { formats } from '../config/settings.ts'
 import type { Failure } from '../output/failure.ts'
@@ -5,22 +6,22 @@ import type { TableView } from '../output/view.ts'
 import type { Context } from './context.ts'
 import type { Prints } from './prints.ts'
 
-/** The result of a command. It is printed in one place (`print.ts`). */
+/** Result of a command, printed by `print.ts`. */
 export type CommandResult =
   | ((
       | { one: object; view: TableView; failures?: Failure[] }
-      /** `alone`: a batch command ran on one thing; tables show it as a single item. */
+      /** `alone`: a batch command ran on one thing, so a table shows its details. */
       | { many: object[]; view: TableView; failures?: Failure[]; empty?: string; alone?: boolean }
       /** Raw bytes: a download. */
       | { bytes: AsyncIterable<Uint8Array> }
       | { text: string; failures?: Failure[] }
     ) & {
-      /** The exit code without failures. Default: 0. */
+      /** Exit code if there are no failures. Default: 0. */
       exit?: number
     })
   | undefined
 
-/** What shells complete: names from the server or from the settings, commands, and files of this machine. */
+/** Kinds of shell completions: names from the server, settings, commands, and local files. */
 export type Completed =
   | 'file'
   | 'grid'
@@ -34,56 +35,56 @@ export type Completed =
   | 'command'
   | 'local'
 
-/** One kind, several, or words of its own. */
+/** One kind, several kinds, or fixed words. */
 export type Completion = Completed | readonly Completed[] | { words: readonly string[] } | undefined
 
 export interface Option extends TypedOption {
-  /** What completes its value in a shell. Default: by its name. */
+  /** Completion of the value. Default: by the name of the value. */
   completes?: Completion
-  /** The environment variable that gives its value where the option is not given. */
+  /** Environment variable that is used if the option is missing. */
   variable?: string
-  /** Another name, which the help does not list: `--head`. */
+  /** Alternative flag that the help does not list, such as `--head`. */
   alias?: string
 }
 
-/** The help of a command on one screen. */
+/** Short help of a command, on one screen. */
 export interface ShortHelp {
-  /** Options by their long names, each with a text of one line. */
+  /** One-line descriptions by long flag. */
   options: Readonly<Record<string, string>>
-  /** Topics of `gridline help` with the other options. */
+  /** Topics of `gridline help` that explain the other options. */
   topics: readonly string[]
-  /** The first examples, as many as these. */
+  /** Number of examples to show. */
   examples: number
 }
 
 export interface Command {
-  /** What it prints with --json. */
+  /** Output with --json. */
   prints: Prints
-  /** In commander syntax: `<file...>`, `[folder]`. */
+  /** Arguments in commander syntax: `<file...>`, `[folder]`. */
   arguments?: string
-  /** The arguments as the help shows them, where that syntax cannot say it: `<source...> <destination>`. */
+  /** Arguments as shown by the help, if commander syntax is too limited: `<source...> <destination>`. */
   usage?: string
   options?: readonly Option[]
-  /** What `--help` shows where there are many options. `--help --all` shows all of them. */
+  /** Short version of `--help`, for commands with many options. `--help --all` shows all of them. */
   usual?: ShortHelp
-  /** What completes each argument, and all later ones. Default: by their names. */
+  /** Completion of each argument; the last entry applies to all later ones. Default: by their names. */
   completes?: readonly Completion[]
-  /** Whether the command changes data on the server. */
+  /** True if the command changes data on the server. */
   writes?: true
-  /** It makes versions: it has --message. */
+  /** Creates versions; adds --message. */
   versions?: true
-  /** It may change data in other ways than by its own requests with an idempotency key. */
+  /** May change data also by requests without an idempotency key. */
   stores?: true
-  /** In a CI job, its results become outputs and a summary, and its warnings annotations. */
+  /** In CI jobs, results become outputs and a summary, and warnings become annotations. */
   reports?: true
-  /** It lists things: it has --limit, with this default. */
+  /** Prints a list; adds --limit, with this default. */
   lists?: { limit?: number }
-  /** Shown in the help, below the options. */
+  /** Examples in the help, below the options. */
   examples?: readonly string[]
   run(context: Context, args: string[], options: Record<string, unknown>): Promise<CommandResult>
 }
 
-/** `min-quality` → `minQuality`, as commander names values. */
+/** Camel case of an option name: `min-quality` → `minQuality`. */
 type CamelCase<S extends string> = S extends `${infer First}-${infer Rest}`
   ? `${First}${Capitalize<CamelCase<Rest>>}`
   : S
@@ -108,10 +109,7 @@ type ValueOf<O extends Option> = O extends { integer: object }
           ? string | true
           : boolean
 
-/**
- * The values of options, by name, as their declaration says. Without declared options there are none: a name that is
- * not declared does not compile.
- */
+/** Option values by name, typed by their declarations. Undeclared names do not compile. */
 export type OptionsOf<L extends readonly Option[], Writes = undefined, Lists = undefined> = ([
   L[number],
 ] extends [never]
@@ -120,12 +118,12 @@ export type OptionsOf<L extends readonly Option[], Writes = undefined, Lists = u
   (Writes extends true ? { dryRun?: boolean } : unknown) &
   (Lists extends object ? { limit?: number } : unknown)
 
-/** The name under which commander keeps the value of an option: `min-quality` → `minQuality`. */
+/** Returns the name of an option value in commander: `min-quality` → `minQuality`. */
 export function camelCase(name: string): string {
   return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** A command whose `run` gets its options typed by their declaration. */
+/** Declares a command; `run` gets options typed by their declarations. */
 export function defineCommand<
   const L extends readonly Option[] = [],
   const Writes extends Command['writes'] = undefined,
@@ -145,30 +143,30 @@ export function defineCommand<
   return command as Command
 }
 
-/** An entry of the command table. The command is loaded on demand. */
+/** Named command that is loaded on demand. */
 interface NamedCommand {
   name: string
-  /** Other names that people type. */
+  /** Alternative names. */
   aliases?: readonly string[]
   summary: string
   load: () => Promise<{ command: Command } | { commands: readonly CommandEntry[] }>
 }
 
-/** A command, or a subcommand of one. */
+/** Command or subcommand. */
 export interface CommandEntry extends NamedCommand {
-  /** The section of the help that lists it. */
+  /** Section of the help. */
   group?: Group
-  /** Left out of help, completion and documentation. */
+  /** Excluded from help, completion and documentation. */
   hidden?: true
-  /** Only in `gridline help all`, not in the help of the program. */
+  /** Listed only by `gridline help all`. */
   rare?: true
 }
 
-/** A command of the registry: one without a section of the help does not compile. */
+/** Top-level command. Must name its help section, unless hidden. */
 export type RegisteredCommand = NamedCommand &
   ({ group: Group; rare?: true; hidden?: never } | { hidden: true; group?: never })
 
-/** The sections of the help, in its order. */
+/** Sections of the help, in order. */
 export const groups = {
   start: 'Start here',
   files: 'Files',
@@ -183,7 +181,7 @@ export const groups = {
 
 export type Group = keyof typeof groups
 
-/** What people type for the usual names of subcommands. */
+/** Default aliases of subcommands. */
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   create: ['new'],
   list: ['ls'],
@@ -192,7 +190,7 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   revoke: ['rm'],
 }
 
-/** An entry for a command defined in the same file. */
+/** Returns an entry for a command that is defined in the same file. */
 export function subcommand(
   name: string,
   summary: string,
@@ -202,32 +200,32 @@ export function subcommand(
   return { name, aliases, summary, load: async () => ({ command }) }
 }
 
-/** All commands without subcommands that the help lists, with their paths such as `plot create`. */
+/** Lists commands without subcommands (and not hidden), with paths such as `plot create`. */
 export async function leavesOf(
   entries: readonly CommandEntry[],
   before: readonly string[] = [],
 ): Promise<{ path: string; command: Command }[]> {
-  const found = entries
+  const loading = entries
     .filter(({ hidden }) => !hidden)
     .map(async (entry) => {
       const loaded = await entry.load()
-      const here = [...before, entry.name]
+      const path = [...before, entry.name]
       return 'commands' in loaded
-        ? leavesOf(loaded.commands, here)
-        : [{ path: here.join(' '), command: loaded.command }]
+        ? leavesOf(loaded.commands, path)
+        : [{ path: path.join(' '), command: loaded.command }]
     })
-  return (await Promise.all(found)).flat()
+  return (await Promise.all(loading)).flat()
 }
 
-/** Whether a word names a command. */
+/** Returns whether `word` is the name or an alias of the command. */
 export function isNamed({ name, aliases = [] }: CommandEntry, word: string | undefined): boolean {
   return name === word || aliases.some((alias) => alias === word)
 }
 
-/** The additional options of all commands that write. */
+/** Option of commands that write: --dry-run. */
 export const dryRun = {
   flags: '--dry-run',
-  description: 'show what would be changed, without changing anything',
+  description: 'show what would change, without changing anything',
 } as const satisfies Option
 export const writeOption: Option = {
   flags: '--idempotency-key <key>',
@@ -237,7 +235,7 @@ export const writeOption: Option = {
 /** Option of commands that make versions. */
 const messageOption = {
   flags: '--message <text>',
-  description: 'why: the history shows it (up to 500 characters)',
+  description: 'reason for the change, shown in the history (up to 500 characters)',
 } as const satisfies Option
 
 const limitOption = (limit: number | undefined): Option => ({
@@ -247,7 +245,7 @@ const limitOption = (limit: number | undefined): Option => ({
   description: `maximum number of items to list${limit === undefined ? '' : ` (default: ${limit})`}`,
 })
 
-/** The options of a command, without those of all commands. */
+/** Returns the options of a command without the global ones. */
 export function ownOptions({ options = [], writes, versions, lists }: Command): readonly Option[] {
   return [
     ...options,
@@ -260,24 +258,24 @@ export function ownOptions({ options = [], writes, versions, lists }: Command): 
   ]
 }
 
-/** All options of a command. Its own ones replace those of all commands that have the same name. */
+/** Returns all options of a command. Its own options override global ones of the same name. */
 export function optionsOf(command: Command): readonly Option[] {
-  const own = ownOptions(command)
-  const names = new Set(own.map(({ flags }) => longName(flags)))
-  return [...own, ...globalOptions.filter(({ flags }) => !names.has(longName(flags)))]
+  const specific = ownOptions(command)
+  const names = new Set(specific.map(({ flags }) => longName(flags)))
+  return [...specific, ...globalOptions.filter(({ flags }) => !names.has(longName(flags)))]
 }
 
-/** What the help says about an option. */
+/** Returns the help text of an option, with its environment variable. */
 export function descriptionOf({ description, variable }: Option): string {
   return variable === undefined ? description : `${description} [${variable}]`
 }
 
-/** `-f, --field <key=value>` → `--field`. */
+/** Returns the long flag: `-f, --field <key=value>` → `--field`. */
 export function longName(flags: string): string | undefined {
   return /--[a-z\d-]+/.exec(flags)?.[0]
 }
 
-/** Options of all commands. */
+/** Options that every command has. */
 export const globalOptions: readonly Option[] = [
   { flags: '--json [fields]', description: 'output JSON, optionally only these comma-separated fields' },
   { flags: '--jq <expression>', description: 'filter the JSON output with a jq expression' },

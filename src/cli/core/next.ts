@@ -1,7 +1,8 @@
+// Suggests the next command after an error.
 import type { Problem } from '../../contract/errors.ts'
 import { quoted } from '../../contract/shell.ts'
 
-/** A command to run after an error, as it can be pasted into a shell; undefined if none is known. */
+/** Returns a command to run after an error, quoted for a shell; undefined if there is none. */
 export function nextAfter({ code, hint }: Problem, argv: readonly string[]): string | undefined {
   const again = (...more: string[]): string => ['gridline', ...argv, ...more].map(quoted).join(' ')
   switch (code) {

@@ -1,3 +1,4 @@
+// Prints the result of a command to stdout, in the requested format.
 import { once } from 'node:events'
 import { Problem } from '../../contract/errors.ts'
 import type { Format } from '../config/settings.ts'
@@ -10,8 +11,8 @@ import type { GlobalFlags } from './context.ts'
 import type { CommandResult } from './define.ts'
 
 /**
- * Prints the result of a command to stdout. All commands use this. Output is in the format of --format, JSON if
- * requested, ids with --quiet, a table on a terminal, and otherwise tab-separated values.
+ * Prints a result in the format of --format, else JSON if requested, ids with --quiet, a table on a terminal,
+ * and tab-separated values otherwise.
  */
 export async function print(
   outcome: CommandResult,
@@ -21,7 +22,7 @@ export async function print(
 ): Promise<void> {
   if (outcome === undefined) return
   if (flags.template !== undefined && !('view' in outcome))
-    throw new Problem('usage', '--template is for lists and details; this command prints other output')
+    throw new Problem('usage', '--template needs a command that prints a list or details')
   if ('bytes' in outcome) {
     for await (const chunk of outcome.bytes) await write(chunk)
     return
@@ -44,7 +45,7 @@ export async function print(
     )
     return
   }
-  // --format of the command line goes before --json; --json before the setting.
+  // Precedence: --format, then --json, then the setting.
   const json = flags.json !== undefined || flags.jq !== undefined || view.columns.length === 0
   const format = flags.format ?? (json ? 'json' : setting)
   const fields = typeof flags.json === 'string' ? flags.json.split(',') : undefined
@@ -52,33 +53,33 @@ export async function print(
     await writeText(rows.map((row) => `${row[view.id ?? view.columns[0].field] ?? ''}\n`).join(''))
     return
   }
-  const chosen = fields ? rows.map((row) => pick(row, fields)) : rows
+  const selected = fields ? rows.map((row) => pick(row, fields)) : rows
   if (flags.jq !== undefined) {
-    await writeText(await jqOn(single ? chosen[0] : chosen, flags.jq))
+    await writeText(await jqOn(single ? selected[0] : selected, flags.jq))
     return
   }
   const empty = ('empty' in outcome && outcome.empty) || undefined
-  const printed = { rows, chosen, single, alone, view, empty, environment }
-  await WRITERS[format ?? (process.stdout.isTTY ? 'table' : 'tsv')](printed)
+  const input = { rows, chosen: selected, single, alone, view, empty, environment }
+  await WRITERS[format ?? (process.stdout.isTTY ? 'table' : 'tsv')](input)
 }
 
-/** What the writer of a format gets. */
+/** Input of a format writer. */
 interface Printed {
   rows: readonly Record<string, unknown>[]
-  /** The same, with the fields of --json alone. */
+  /** Rows reduced to the fields of --json. */
   chosen: Printed['rows']
-  /** Whether the command has one thing as its result, not a list. */
+  /** True if the result is one thing, not a list. */
   single: boolean
-  /** Whether the rows are shown as details. */
+  /** True if a table shows the row as details. */
   alone: boolean
   view: TableView
-  /** What a terminal shows in place of no rows. */
+  /** Text that replaces an empty table on a terminal. */
   empty: string | undefined
   environment: NodeJS.ProcessEnv
 }
 
-/** Writes a result, by format. One without a writer does not compile. */
-const WRITERS: Record<Format, (printed: Printed) => Promise<void>> = {
+/** Writers by format. */
+const WRITERS: Record<Format, (input: Printed) => Promise<void>> = {
   json: ({ chosen, single }) =>
     writeText(`${JSON.stringify(single ? chosen[0] : chosen, null, process.stdout.isTTY ? 2 : undefined)}\n`),
   ndjson: ({ chosen }) => writeText(chosen.map((row) => `${JSON.stringify(row)}\n`).join('')),
@@ -101,14 +102,15 @@ const WRITERS: Record<Format, (printed: Printed) => Promise<void>> = {
     const cells = isTTY
       ? rows.map((row) => view.columns.map((column) => shownText(row, column)))
       : cellsOf(rows, view)
-    const fitted = isTTY && !alone ? narrowed(view, cells, columns || 80) : { view, cells }
-    await write(table(alone, fitted.view, fitted.cells, hasColor(process.stdout, environment), columns))
-    const left = view.columns.filter((column) => !fitted.view.columns.includes(column))
-    if (view.namesLeft && left.length > 0)
-      await write(`not shown: ${left.map(({ title }) => title).join(', ')}\n`)
+    const narrow = isTTY && !alone ? narrowed(view, cells, columns || 80) : { view, cells }
+    await write(table(alone, narrow.view, narrow.cells, hasColor(process.stdout, environment), columns))
+    const dropped = view.columns.filter((column) => !narrow.view.columns.includes(column))
+    if (view.namesLeft && dropped.length > 0)
+      await write(`not shown: ${dropped.map(({ title }) => title).join(', ')}\n`)
   },
 }
 
+/** Formats all cells of a table. */
 function cellsOf(rows: Printed['rows'], view: TableView): string[][] {
   return rows.map((row) => view.columns.map((column) => cellText(row, column)))
 }
@@ -123,7 +125,7 @@ function cellText(row: Record<string, unknown>, { field, format }: TableView['co
       : String(value)
 }
 
-/** The text of a cell on a terminal. */
+/** Formats a cell for a terminal: times are relative to now. */
 function shownText(row: Record<string, unknown>, column: TableView['columns'][number]): string {
   const text = cellText(row, column)
   return column.time && text !== '' ? relativeTime(text) : text
@@ -134,16 +136,17 @@ function csvLine(cells: readonly string[]): string {
   return `${cells.map(quoted).join(',')}\n`
 }
 
-/** A field of tab-separated output. Tabs, line breaks and backslashes are escaped. */
+/** Escapes tabs, line breaks and backslashes of a tab-separated field. */
 function plain(text: string): string {
   return text.replace(/[\t\n\r\\]/g, (c) => ({ '\t': '\\t', '\n': '\\n', '\r': '\\r' })[c] ?? '\\\\')
 }
 
-/** Writes text that has names and data. A terminal obeys control characters, so it gets none; a pipe gets all. */
+/** Writes text with names and data. On a terminal, control characters are escaped. */
 async function writeText(text: string): Promise<void> {
   await write(process.stdout.isTTY ? visibleLines(text) : text)
 }
 
+/** Writes to stdout; waits while its buffer is full. */
 async function write(data: string | Uint8Array): Promise<void> {
   if (data.length > 0 && !process.stdout.write(data)) await once(process.stdout, 'drain')
 }

@@ -1,7 +1,8 @@
+// Declares the output of commands with --json.
 import * as r from '../../contract/resources/index.ts'
 import type { ObjectSchema } from '../../contract/schema.ts'
 
-/** Objects that commands print, as the contract defines them. */
+/** Objects of the contract that commands print. */
 export const printedObjects = {
   File: r.FileMeta,
   Grid: r.GridMeta,
@@ -25,41 +26,41 @@ export const printedObjects = {
 
 export type PrintedObject = keyof typeof printedObjects
 
-/** What a command prints with --json: the fields that --json accepts, and the text of docs/json.md. */
+/** Output of a command with --json: fields that --json accepts, and text for docs/json.md. */
 export type Prints =
   | {
-      /** One object, or an array of them: of one of these kinds. */
+      /** One object, or an array of objects. */
       is: 'object' | 'array'
       of: readonly PrintedObject[]
-      /** Fields of the command line's own, with what they hold. */
+      /** Additional fields, with descriptions. */
       fields: Readonly<Record<string, string>>
     }
-  /** Anything else, in words; with the fields that --json accepts, if there are some, and a hint for others. */
+  /** Other output: a description, the fields that --json accepts, if any, and a hint for unknown ones. */
   | { is: 'other'; what: string; fields?: readonly string[]; hint?: string }
 
 type Of = PrintedObject | readonly PrintedObject[]
 
-/** An array of objects of a kind, with fields of the command's own. */
+/** Declares an array of objects; `fields` describes fields that the contract lacks. */
 export function array(of: Of, fields: Readonly<Record<string, string>> = {}): Prints {
   return { is: 'array', of: [of].flat() as PrintedObject[], fields }
 }
 
-/** One object of a kind, with fields of the command's own. */
+/** Declares one object; `fields` describes fields that the contract lacks. */
 export function object(of: Of, fields: Readonly<Record<string, string>> = {}): Prints {
   return { is: 'object', of: [of].flat() as PrintedObject[], fields }
 }
 
-/** What is no object of the contract, in words. */
+/** Declares output that is not an object of the contract. */
 export function other(what: string, fields?: readonly string[], hint?: string): Prints {
   return { is: 'other', what, fields, hint }
 }
 
-/** Fields of what a command that writes prints with --dry-run. */
+/** Fields printed by commands that write, with --dry-run. */
 export const plannedFields = ['dry_run', 'operation', 'would', 'file', 'target', 'change'] as const
-/** Fields of what `upload` prints with it. */
+/** Fields printed by `upload --dry-run`. */
 export const previewFields = ['file', 'name', 'would', 'rows', 'columns', 'warnings', 'target'] as const
 
-/** The fields that --json and --template accept for a command; undefined if any can be there. */
+/** Returns the fields that --json and --template accept; undefined if the fields are not known in advance. */
 export function fieldsOf({
   prints,
   writes,

@@ -1,7 +1,8 @@
+// Prompts at the terminal.
 import { Problem } from '../../contract/errors.ts'
 import { visible } from '../output/visible.ts'
 
-/** Asks for a line of text at the terminal. Throws `interrupted` on Ctrl-C. */
+/** Prompts for a line of text. Throws `interrupted` on Ctrl-C. */
 export async function ask(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output: process.stderr })
@@ -16,7 +17,7 @@ export async function ask(question: string): Promise<string> {
   }
 }
 
-/** Asks for confirmation. Throws `usage` if there is no terminal. */
+/** Prompts for confirmation unless `yes`. Throws `usage` without a terminal, `failed` if declined. */
 export async function confirm(question: string, yes: boolean): Promise<void> {
   if (yes) return
   if (!process.stdin.isTTY || !process.stderr.isTTY)

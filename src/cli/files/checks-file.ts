@@ -1,24 +1,25 @@
+// Reads checks files.
 import { readFile } from 'node:fs/promises'
 import { readChecks } from '../../checks/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { ChecksDocument } from '../../contract/resources/index.ts'
 
-/** The checks file that is used where none is named. */
+/** Default name of a checks file. */
 export const CHECKS_FILE = 'gridline.checks.yml'
 
-/** Bytes of a checks file that is sent with data: it is in a header. */
+/** Maximum size of checks sent with data, in bytes: they are in a header. */
 const MAX_SENT = 48 * 1024
 
-/** Reads a checks file, in YAML or JSON. Throws `bad_checks` with the line, or the rule that makes no sense. */
+/** Reads a checks file in YAML or JSON. Throws `bad_checks` with the line or rule at fault. */
 export async function readChecksFile(file: string): Promise<ChecksDocument> {
-  if (file === '') throw new Problem('usage', 'no checks file is named')
+  if (file === '') throw new Problem('usage', 'expected the name of a checks file')
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT')
       throw new Problem('no_such_file', `${file}: no such file`, {
         hint: 'To write one from data: gridline check FILE --init',
       })
     throw error.code === 'EISDIR'
-      ? new Problem('usage', `${file} is a directory, and no checks file`)
+      ? new Problem('usage', `${file} is a directory; expected a checks file`)
       : new Problem('failed', `cannot read ${file}: ${error.message}`)
   })
   if (text.trim() === '')
@@ -36,9 +37,10 @@ export async function readChecksFile(file: string): Promise<ChecksDocument> {
   return document as ChecksDocument
 }
 
+/** Parses YAML. Throws `bad_checks`. */
 async function parsed(file: string, text: string): Promise<unknown> {
   const { parseDocument } = await import('../../vendor/yaml.ts')
-  // JSON is YAML.
+  // JSON is valid YAML.
   const document = parseDocument(text, { prettyErrors: true })
   const [error] = document.errors
   if (error) {
@@ -52,20 +54,20 @@ async function parsed(file: string, text: string): Promise<unknown> {
   }
 }
 
-/** A checks file as request headers. */
+/** Reads a checks file into a request header. */
 export async function checksHeaders(file: string | undefined): Promise<{ Checks?: string }> {
   return file === undefined ? {} : { Checks: checksHeader(await readChecksFile(file), file) }
 }
 
-/** Checks as the text of a header. `file`: where they are from, if they are sent to a server. */
+/** Encodes checks for a header. With `file`, throws `too_large` above the size limit of headers. */
 export function checksHeader(document: ChecksDocument, file?: string): string {
   const text = JSON.stringify(document).replace(/[^ -$&-~]/gu, (character) => encodeURIComponent(character))
   if (file !== undefined && text.length > MAX_SENT)
     throw new Problem(
       'too_large',
-      `${file}: ${text.length} bytes of rules; with data, ${MAX_SENT} can be sent`,
+      `${file}: expected up to ${MAX_SENT} bytes of rules with data, found ${text.length}`,
       {
-        hint: `Set them for the grid: gridline check GRID --set ${file}`,
+        hint: `Store the rules with the grid: gridline check GRID --set ${file}`,
       },
     )
   return text

@@ -1,12 +1,13 @@
+// Writes rules that fit the data of a grid, for `check --init`.
 import type { Client } from '../../client/index.ts'
 import type { ColumnDescription } from '../../contract/resources/index.ts'
 
-/** A column with no more different texts than this is taken for one with a list of values. */
+/** Maximum number of distinct texts for an enum rule. */
 const FEW_VALUES = 10
-/** And each of them is there this many times on average. */
+/** Minimum average number of rows per distinct text for an enum rule. */
 const REPEATED = 5
 
-/** A checks file with rules that a grid passes, as YAML with comments. `name`: what it is made from. */
+/** Returns a YAML checks file with rules that the grid passes. `name`: source of the data, for a comment. */
 export async function initialChecks(client: Client, fid: string, name: string): Promise<string> {
   const { columns, row_count } = await client.call('grids.describe', { fid })
   const lines = [
@@ -25,7 +26,7 @@ export async function initialChecks(client: Client, fid: string, name: string): 
   lines.push(
     row_count > 0 ? '  rows: 1..' : '  rows: 0..',
     '  extra_columns: true          # false: no other columns',
-    '  plot_columns: true           # columns that plots use stay',
+    '  plot_columns: true           # keep columns that plots use',
     '  change:                      # since the last version',
     '    rows: -50%..+1000%',
     '    removed: 50%',
@@ -33,11 +34,11 @@ export async function initialChecks(client: Client, fid: string, name: string): 
   return `${lines.join('\n')}\n`
 }
 
-/** Whether the values of a column tell rows apart: numbers without a fraction, or texts. */
+/** Returns whether a column looks like a key: by name, unique, no nulls, text or number. */
 function isKey({ rows, nulls, distinct, distinct_is_exact, type, name }: ColumnDescription): boolean {
-  const isNamedSo = /(^|[_\s-])(id|key|code|uuid)$/i.test(name)
+  const hasKeyName = /(^|[_\s-])(id|key|code|uuid)$/i.test(name)
   return (
-    isNamedSo &&
+    hasKeyName &&
     rows > 1 &&
     nulls === 0 &&
     distinct === rows &&
@@ -46,6 +47,7 @@ function isKey({ rows, nulls, distinct, distinct_is_exact, type, name }: ColumnD
   )
 }
 
+/** Returns the rules of a column. */
 async function rulesOf(client: Client, fid: string, column: ColumnDescription): Promise<string[]> {
   const { type, nulls, rows, distinct, min } = column
   if (type === 'empty') return ['# no values']
@@ -60,9 +62,10 @@ async function rulesOf(client: Client, fid: string, column: ColumnDescription): 
   return rules
 }
 
-/** Values that are read to write rules of them. */
+/** Maximum number of rows from which values are read. */
 const MAX_ROWS = 200_000
 
+/** Loads the values of a column; undefined if there are too many. */
 async function columnOf(
   client: Client,
   fid: string,
@@ -77,6 +80,7 @@ async function columnOf(
   return lines.map((line) => (JSON.parse(line) as Record<string, unknown>)[name])
 }
 
+/** Returns whether all numbers of a column are integers. */
 async function isWhole(client: Client, fid: string, column: ColumnDescription): Promise<boolean> {
   const { min, max } = column
   if (!Number.isInteger(min) || !Number.isInteger(max)) return false
@@ -84,6 +88,7 @@ async function isWhole(client: Client, fid: string, column: ColumnDescription): 
   return values?.every((value) => value === null || Number.isInteger(value)) === true
 }
 
+/** Loads the distinct texts of a column, sorted. */
 async function valuesOf(
   client: Client,
   fid: string,
@@ -93,7 +98,7 @@ async function valuesOf(
   return values && [...new Set(values.filter((value) => value !== null && value !== '').map(String))].sort()
 }
 
-/** A text in YAML, with quotes where it could be something else. */
+/** Formats a text for YAML, quoted if necessary. */
 function text(value: string): string {
   return /^[A-Za-z_][A-Za-z0-9_ -]*$/.test(value) &&
     !/^(true|false|null|yes|no|on|off|y|n|nan|inf)$/i.test(value) &&

@@ -1,11 +1,12 @@
+// Validates draft names.
 import { Problem } from '../../contract/errors.ts'
 import { versionNameFault } from '../../contract/version-ref.ts'
 
-/** Throws `usage` for what cannot be the name of a draft: an empty one would be no draft. */
+/** Throws `usage` for an invalid draft name. */
 export function checkDraftName(name: string | undefined): void {
   const fault = name === undefined ? undefined : versionNameFault(name)
   if (fault === undefined) return
   throw new Problem('usage', `--draft ${JSON.stringify(name!.slice(0, 80))}: ${fault}`, {
-    hint: 'A name begins with a letter; then up to 63 letters, digits, . _ and - may follow.',
+    hint: 'Use a letter, then up to 63 letters, digits, ".", "_" and "-".',
   })
 }

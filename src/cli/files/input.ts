@@ -1,3 +1,4 @@
+// Reads local files and standard input.
 import { createReadStream, readdirSync, statSync } from 'node:fs'
 import { open, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,23 +10,24 @@ import { Problem } from '../../contract/errors.ts'
 
 const CHUNK_BYTES = 512 * 1024
 
-/** A file or standard input, to be uploaded. */
+/** File or standard input to upload. */
 export interface Input {
-  /** Name in messages. */
+  /** Name for messages. */
   name: string
-  /** Size in bytes, if known. */
+  /** Size in bytes; undefined if unknown. */
   size: number | undefined
+  /** True if `open` can be called repeatedly, with an offset. */
   repeatable: boolean
-  /** The bytes, from an offset on if it is repeatable. */
+  /** Yields the bytes from an offset. */
   open(from?: number): AsyncIterable<Uint8Array>
 }
 
-/** A file as messages name it. */
+/** Returns the name of a file for messages. */
 export function nameOfInput(file: string): string {
   return file === '-' ? 'standard input' : file
 }
 
-/** Opens a file, or standard input for `-`. Throws if it cannot be read, before anything is sent. */
+/** Opens a file, or standard input for `-`. Throws `no_such_file`, `usage` or `failed` if unreadable. */
 export async function openInput(file: string): Promise<Input> {
   if (file === '-')
     return { name: nameOfInput(file), size: undefined, repeatable: false, open: () => process.stdin }
@@ -34,7 +36,7 @@ export async function openInput(file: string): Promise<Input> {
     const stats = statSync(file)
     if (stats.isDirectory()) {
       throw new Problem('usage', `${file} is a directory`, {
-        hint: `Give the files in it: ${file.replace(/\/$/, '')}/*`,
+        hint: `Name the files in it: ${file.replace(/\/$/, '')}/*`,
       })
     }
     if (stats.isFile()) size = stats.size
@@ -55,28 +57,26 @@ export async function openInput(file: string): Promise<Input> {
   }
 }
 
-/**
- * Makes an input repeatable: keeps what was read in an unlinked temporary file, which ends with the process.
- */
+/** Makes an input repeatable: copies it to an unlinked temporary file while it is read. */
 export async function spooled(input: Input): Promise<Input> {
   if (input.repeatable) return input
   const { randomBytes } = process.getBuiltinModule('node:crypto')
   const path = join(tmpdir(), `gridline-${randomBytes(8).toString('hex')}`)
-  const kept = await open(path, 'wx+', 0o600)
+  const copy = await open(path, 'wx+', 0o600)
   await unlink(path)
   const source = input.open()[Symbol.asyncIterator]()
   let size = 0
-  let ended = false
-  /** The chunk being read, with its offset. A second reader waits for it. */
-  let coming: Promise<{ chunk: Uint8Array; from: number } | undefined> | undefined
-  const more = async () => {
+  let isComplete = false
+  /** The chunk that is being read, with its offset. Other readers wait for it. */
+  let pendingChunk: Promise<{ chunk: Uint8Array; from: number } | undefined> | undefined
+  const readChunk = async () => {
     const { value, done } = await source.next()
     if (done) {
-      ended = true
+      isComplete = true
       return undefined
     }
     const from = size
-    await kept.write(value, 0, value.length, from)
+    await copy.write(value, 0, value.length, from)
     size += value.length
     return { chunk: value, from }
   }
@@ -87,15 +87,15 @@ export async function spooled(input: Input): Promise<Input> {
       for (let at = from; ; ) {
         if (at < size) {
           const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size - at))
-          const { bytesRead } = await kept.read(chunk, 0, chunk.length, at)
+          const { bytesRead } = await copy.read(chunk, 0, chunk.length, at)
           at += bytesRead
           yield chunk.subarray(0, bytesRead)
-        } else if (ended) return
+        } else if (isComplete) return
         else {
-          coming ??= more().finally(() => {
-            coming = undefined
+          pendingChunk ??= readChunk().finally(() => {
+            pendingChunk = undefined
           })
-          const next = await coming
+          const next = await pendingChunk
           if (next?.from !== at) continue
           at += next.chunk.length
           yield next.chunk
@@ -105,28 +105,29 @@ export async function spooled(input: Input): Promise<Input> {
   }
 }
 
-/** Reads a whole file, or standard input for `-`. */
+/** Reads a complete file, or standard input for `-`. */
 export async function wholeOf(file: string): Promise<Buffer> {
   return buffer((await openInput(file)).open())
 }
 
-/** A file with a similar name in the same directory. */
+/** Returns the path of a file with a similar name in the same directory; undefined if there is none. */
 function similarTo(file: string): string | undefined {
   try {
-    const meant = closest(basename(file), readdirSync(dirname(file)))
-    return meant && join(dirname(file), meant)
+    const suggestion = closest(basename(file), readdirSync(dirname(file)))
+    return suggestion && join(dirname(file), suggestion)
   } catch {
     return undefined
   }
 }
 
+/** Converts an error of reading a file to a Problem. */
 function readProblem(file: string, error: unknown): Problem {
   if (error instanceof Problem) return error
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    const meant = similarTo(file)
+    const suggestion = similarTo(file)
     return new Problem('no_such_file', `no such file: ${file}`, {
-      hint: meant === undefined ? 'Check the name.' : `Did you mean ${meant}?`,
+      hint: suggestion === undefined ? 'Check the name.' : `Did you mean ${suggestion}?`,
     })
   }
   if (code === 'EACCES' || code === 'EPERM')
@@ -134,25 +135,28 @@ function readProblem(file: string, error: unknown): Problem {
   return new Problem('failed', `${file}: ${message}`)
 }
 
-/** A request body from an input. Calls `count` with bytes sent, and `again` when sending restarts. */
+/**
+ * Creates a request body from an input. Calls `count` with the bytes sent, and `again` when sending restarts.
+ */
 export function bodyOf(
   input: Input,
   type: string,
   count: (bytes: number) => void,
   again: () => void,
 ): BodySource {
-  let opened = false
+  let wasOpened = false
   return {
     type,
     repeatable: input.repeatable,
     open() {
-      if (opened) again()
-      opened = true
+      if (wasOpened) again()
+      wasOpened = true
       return counted(input, count)
     },
   }
 }
 
+/** Yields the chunks of an input, and counts their bytes. */
 async function* counted(input: Input, count: (bytes: number) => void): AsyncGenerator<Uint8Array> {
   for await (const chunk of input.open()) {
     count(chunk.length)

@@ -1,24 +1,25 @@
+// Reads lists of files, page by page.
 import type { Client } from '../../client/index.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 
-/** Items that the command line asks for in one page of a list. */
+/** Number of items per request. */
 export const PAGE_ITEMS = 500
 
-/** The results of all pages of a list, up to `most`. */
+/** Loads all pages of a list, up to `most` items. */
 export async function pages<T>(
-  read: (cursor: string | undefined) => Promise<{ results: T[]; next: string | null }>,
-  most = Number.POSITIVE_INFINITY,
+  loadPage: (cursor: string | undefined) => Promise<{ results: T[]; next: string | null }>,
+  maxItems = Number.POSITIVE_INFINITY,
 ): Promise<T[]> {
   const all: T[] = []
   for (let cursor: string | undefined; ; ) {
-    const { results, next } = await read(cursor)
+    const { results, next } = await loadPage(cursor)
     all.push(...results)
     cursor = next === null ? undefined : (new URL(next).searchParams.get('cursor') ?? undefined)
-    if (cursor === undefined || all.length >= most) return all.slice(0, most)
+    if (cursor === undefined || all.length >= maxItems) return all.slice(0, maxItems)
   }
 }
 
-/** All files of a folder, or of the home folder if `fid` is undefined. */
+/** Lists the files of a folder; of the home folder if `fid` is undefined. */
 export async function childrenOf(client: Client, fid: string | undefined): Promise<FileMeta[]> {
   return pages(async (cursor) => {
     const query = { page_size: PAGE_ITEMS, cursor }

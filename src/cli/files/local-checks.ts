@@ -1,3 +1,4 @@
+// Checks local files.
 import { Problem } from '../../contract/errors.ts'
 import type { CheckReport, ChecksDocument } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
@@ -5,7 +6,7 @@ import { checksHeader } from './checks-file.ts'
 import { gridOfFile } from './local-data.ts'
 import type { ReadingOptions } from './parse-options.ts'
 
-/** Reads a data file into a service in this process, which checks it in the same pass. */
+/** Checks a local file in an in-process service. Returns the report, also if checks fail. */
 export async function reportOfFile(
   context: Context,
   file: string,

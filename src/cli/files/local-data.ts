@@ -1,3 +1,4 @@
+// Reads local files as temporary grids.
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { type Client, headerText, resolve } from '../../client/index.ts'
@@ -8,18 +9,18 @@ import type { Context } from '../core/context.ts'
 import { bodyOf, nameOfInput, openInput } from './input.ts'
 import { type ReadingOptions, readingHeaders, refuseReadingOptions } from './parse-options.ts'
 
-/** A grid to read, and the client of the service that has it. */
+/** Grid with the client of its service. */
 export interface Readable {
   client: Client
   fid: string
 }
 
-/** Whether a word is a directory of this machine. */
+/** Returns whether a word is a local directory. */
 export function isDirectoryHere(given: string): boolean {
   return statSync(given, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-/** Whether a word is a data file of this machine, or standard input, and not the name of a grid. */
+/** Returns whether a word is a local data file or standard input, not the name of a grid. */
 export async function isDataFileHere(given: string): Promise<boolean> {
   if (given === '-') return true
   if (!statSync(given, { throwIfNoEntry: false })?.isFile()) return false
@@ -29,8 +30,8 @@ export async function isDataFileHere(given: string): Promise<boolean> {
 }
 
 /**
- * The grid of a name, id or link; of a data file of this machine, a grid that ends with the command. Nothing is
- * uploaded. Throws `not_found`.
+ * Resolves a stored grid by name, id or link, or loads a local file into a temporary grid. Throws
+ * `not_found`.
  */
 export async function readableGrid(
   context: Context,
@@ -43,41 +44,42 @@ export async function readableGrid(
   return { client, fid: await resolve(client, given, 'grid') }
 }
 
+/** Number of files loaded by this process. */
 let opened = 0
 
 /**
- * Reads a data file into a service in this process, with its warnings, unless they are said elsewhere. Throws `usage` if it
- * has several tables.
+ * Loads a local file into a temporary grid, and prints its warnings unless `isSilent`. Throws `usage` if it
+ * contains several tables.
  */
 export async function gridOfFile(
   context: Context,
   file: string,
   options: ReadingOptions,
-  more: Pick<HeadersOf<'grids.upload'>, 'Checks'> = {},
+  moreHeaders: Pick<HeadersOf<'grids.upload'>, 'Checks'> = {},
   isSilent = false,
 ): Promise<Readable & Pick<ResultOf<'grids.upload'>, 'checks'>> {
-  const { client, made } = await readHere(context, file, options, more, isSilent)
+  const { client, made } = await readHere(context, file, options, moreHeaders, isSilent)
   if (made.file.filetype !== 'grid')
     throw new Problem('usage', `${nameOfInput(file)} contains several tables`, {
-      hint: `Choose a sheet of a workbook with --sheet, or upload the file, which makes a folder with a grid for each: gridline upload ${file}`,
+      hint: `Choose a sheet of a workbook with --sheet, or upload the file as a folder of grids: gridline upload ${file}`,
     })
   return { client, fid: made.file.fid, checks: made.checks }
 }
 
-/** The same, also for a file with several tables: it becomes a folder of grids. */
+/** Like `loadLocalGrid`, but a file with several tables becomes a folder of grids. */
 export async function readHere(
   context: Context,
   file: string,
   options: ReadingOptions,
-  more: Pick<HeadersOf<'grids.upload'>, 'Checks'> = {},
+  moreHeaders: Pick<HeadersOf<'grids.upload'>, 'Checks'> = {},
   isSilent = false,
 ): Promise<{ client: Client; made: ResultOf<'grids.upload'> }> {
   const input = await openInput(file)
   const client = await context.temporaryClient()
-  // Two files of the same name are two grids.
+  // Separate folders, because files can have the same name.
   const folder = String(++opened)
-  const made = await client.call('grids.upload', {
-    headers: { ...readingHeaders(options), ...more, 'Parent-Path': folder },
+  const uploaded = await client.call('grids.upload', {
+    headers: { ...readingHeaders(options), ...moreHeaders, 'Parent-Path': folder },
     plainHeaders: { [FILE_NAME_HEADER]: headerText(basename(nameOfInput(file))) },
     body: bodyOf(
       input,
@@ -86,9 +88,11 @@ export async function readHere(
       () => {},
     ),
   })
-  // What checks found is in their report.
+  // Failed checks are in the report.
   const warnings =
-    more.Checks === undefined ? made.warnings : made.warnings.filter((text) => !text.startsWith('check: '))
+    moreHeaders.Checks === undefined
+      ? uploaded.warnings
+      : uploaded.warnings.filter((text) => !text.startsWith('check: '))
   if (!isSilent) for (const warning of warnings) context.messages.warning(warning, nameOfInput(file))
-  return { client, made }
+  return { client, made: uploaded }
 }

@@ -1,3 +1,4 @@
+// Options for reading data files: parsing, keys, checks.
 import { columnNames } from '../../charts/spec/column-names.ts'
 import { Problem } from '../../contract/errors.ts'
 import { delimiterByName } from '../../contract/formats.ts'
@@ -11,7 +12,7 @@ import {
 } from '../../ingest/index.ts'
 import { camelCase, type Option, type OptionsOf } from '../core/define.ts'
 
-/** Options that control how text is parsed, shared by upload and append. */
+/** Options for parsing text, shared by upload and append. */
 export const textOptions = [
   {
     flags: '--delimiter <character>',
@@ -38,7 +39,7 @@ export const textOptions = [
   {
     flags: '--skip-last <lines>',
     integer: { max: 1000 },
-    description: 'lines to leave out at the end, such as a total; empty lines do not count',
+    description: 'lines to skip at the end, such as a total; empty lines do not count',
   },
   { flags: '--comment <character>', description: 'skip lines that begin with this character' },
   { flags: '--decimal <character>', description: 'decimal separator of numbers: . or , (default: .)' },
@@ -48,11 +49,11 @@ export const textOptions = [
   },
   {
     flags: '--locale <tag>',
-    description: 'decimal and thousands separators, and the order of dates, of a language: de, fr, en-US …',
+    description: 'language that sets decimal and thousands separators and date order: de, fr, en-US …',
   },
   {
     flags: '--as-written',
-    description: 'keep each character of dates and booleans (default: stored as 2024-01-31 and true)',
+    description: 'keep dates and booleans as written (default: stored as 2024-01-31 and true)',
   },
   {
     flags: '--column <name:type>',
@@ -62,7 +63,7 @@ export const textOptions = [
   },
 ] as const satisfies readonly Option[]
 
-/** The same, and options about files that hold several tables or nested values. */
+/** Text options, and options for files with several tables or nested values. */
 export const readingOptions = [
   ...textOptions,
   { flags: '--sheet <name|number>', description: 'sheet of a workbook (default: all, as a folder of grids)' },
@@ -73,63 +74,62 @@ export const readingOptions = [
   },
 ] as const satisfies readonly Option[]
 
-/** The same for commands that have a --format and a --no-header of their own. */
+/** Reading options for commands with their own --format and --no-header. */
 export const localOptions = readingOptions.filter(
   ({ flags }) => flags !== '--header' && flags !== '--no-header',
 ) as Exclude<(typeof readingOptions)[number], { flags: '--header' | '--no-header' }>[] & readonly Option[]
 
-/** Throws `usage` if options about reading files are given for something that is no file. */
+/** Throws `usage` if reading options are used without a local file. */
 export function refuseReadingOptions(options: ReadingOptions): void {
-  const given = localOptions
+  const usedFlag = localOptions
     .map(({ flags }) => flags.split(' ')[0].slice(2))
     .find((flag) => camelCase(flag) in options)
-  if (given !== undefined)
-    throw new Problem('usage', `--${given} can only be used with a data file of this machine`)
+  if (usedFlag !== undefined)
+    throw new Problem('usage', `--${usedFlag} can only be used with a local data file`)
 }
 
-/** Option for files whose warnings are errors. */
+/** Option that turns warnings into errors. */
 export const strict = {
   flags: '--strict',
   description:
-    'treat warnings as errors, but for a detected delimiter and empty sheets: nothing is stored (exit code 7)',
+    'treat warnings as errors, except detected delimiters and empty sheets: store nothing (exit code 7)',
 } as const satisfies Option
 
-/** `50%` or `50`, as a whole number of percent. Throws `usage`. */
-export function percent(flag: string, given: string): number {
-  const value = /^(\d{1,3})\s*%?$/.exec(given.trim())?.[1]
+/** Parses `50%` or `50`. Throws `usage` unless an integer from 0 to 100. */
+export function percent(flag: string, text: string): number {
+  const value = /^(\d{1,3})\s*%?$/.exec(text.trim())?.[1]
   if (value === undefined || Number(value) > 100)
-    throw new Problem('usage', `${flag} ${given}: must be a percentage from 0% to 100%`)
+    throw new Problem('usage', `${flag} ${text}: must be a percentage from 0% to 100%`)
   return Number(value)
 }
 
-/** Option for appending rows. */
+/** Option for appends that change column types. */
 export const allowTypeChange = {
   flags: '--allow-type-change',
   description: 'allow appended values that change the type of a column (default: rejected)',
 } as const satisfies Option
 
-/** Option for files that are checked before anybody sees them. */
+/** Option that checks data before it is stored. */
 export const checksOption = {
   flags: '--checks <file>',
   description: 'refuse data that fails the rules of a checks file (exit code 7); see: gridline check --help',
   completes: 'local',
 } as const satisfies Option
 
-/** Options of commands that find rows by a key. */
+/** Options for upserts. */
 export const keyOptions = [
   {
     flags: '--key <columns>',
-    description:
-      'update rows that have the same values in these columns, comma-separated, and append the others; the grid remembers them ("" removes its key)',
+    description: 'upsert by these key columns, comma-separated; stored as key of the grid ("" removes it)',
     completes: 'column',
   },
   {
     flags: '--delete-missing',
-    description: 'with a key: remove rows that the file lacks (more than 10% of the rows only with --yes)',
+    description: 'with a key: remove rows that are not in the file (more than 10% only with --yes)',
   },
 ] as const satisfies readonly Option[]
 
-/** The options of a key as request headers. `yes`: all rows may be removed. */
+/** Converts key options to request headers. `yes`: any number of rows may be removed. */
 export function keyHeaders({
   key,
   deleteMissing,
@@ -140,7 +140,7 @@ export function keyHeaders({
   yes?: boolean
 }): Partial<HeadersOf<'grids.upload'>> {
   return {
-    // A comma alone is no column.
+    // A comma alone means no columns.
     Key:
       key === undefined
         ? undefined
@@ -150,24 +150,25 @@ export function keyHeaders({
   }
 }
 
-/** Values of the options that control how text is parsed. */
+/** Values of the reading options. */
 export type ReadingOptions = OptionsOf<typeof readingOptions>
 
+/** Parses --column options. Throws `usage`. */
 function columnTypes(columns: readonly string[] | undefined): Map<string, GivenType> | undefined {
   if (!columns) return undefined
   return new Map(
-    columns.map((given) => {
-      const at = given.lastIndexOf(':')
-      const type = given.slice(at + 1) as GivenType
-      if (at > 0 && givenTypes.includes(type)) return [given.slice(0, at), type]
-      throw new Problem('usage', `--column ${given}: must be NAME:TYPE`, {
+    columns.map((option) => {
+      const at = option.lastIndexOf(':')
+      const type = option.slice(at + 1) as GivenType
+      if (at > 0 && givenTypes.includes(type)) return [option.slice(0, at), type]
+      throw new Problem('usage', `--column ${option}: must be NAME:TYPE`, {
         hint: `Available types: ${givenTypes.join(', ')}.`,
       })
     }),
   )
 }
 
-/** Parsing options, for parsing in this process (previews). */
+/** Converts reading options for parsing in this process (previews). */
 export function readingOptionsOf(options: ReadingOptions, source: string): DelimitedOptions {
   const { delimiter, encoding, header, column, skip, null: nullTexts } = options
   return {
@@ -187,13 +188,13 @@ export function readingOptionsOf(options: ReadingOptions, source: string): Delim
   }
 }
 
-/** Parsing options as request headers. */
+/** Converts reading options to request headers. Throws `usage` for invalid ones. */
 export function readingHeaders(options: ReadingOptions): Partial<HeadersOf<'grids.upload'>> {
   const { delimiter, encoding, header, column, skip, null: nullTexts } = options
-  // An error of an option is one of the command, before anything is sent.
+  // Report invalid options before sending anything.
   givenStyle(options)
   const types = columnTypes(column)
-  const encoded = (text: string | undefined) => (text === undefined ? undefined : encodeURIComponent(text))
+  const encode = (text: string | undefined) => (text === undefined ? undefined : encodeURIComponent(text))
   return {
     Delimiter: delimiter === undefined ? undefined : encodeURIComponent(givenDelimiter(delimiter)!),
     Encoding: encoding,
@@ -202,15 +203,15 @@ export function readingHeaders(options: ReadingOptions): Partial<HeadersOf<'grid
     'Null-Text': nullTexts?.map(encodeURIComponent).join(','),
     Skip: skip,
     'Skip-Last': options.skipLast,
-    Sheet: encoded(options.sheet),
-    Range: encoded(options.range),
+    Sheet: encode(options.sheet),
+    Range: encode(options.range),
     Flatten: options.flatten ? true : undefined,
     'As-Written': options.asWritten ? true : undefined,
-    Quote: encoded(options.quote),
-    Escape: encoded(options.escape),
-    Comment: encoded(options.comment),
-    Decimal: encoded(options.decimal),
-    Thousands: encoded(options.thousands),
+    Quote: encode(options.quote),
+    Escape: encode(options.escape),
+    Comment: encode(options.comment),
+    Decimal: encode(options.decimal),
+    Thousands: encode(options.thousands),
     Locale: options.locale,
   }
 }

@@ -1,7 +1,8 @@
+// Converts rows of a grid to table cells.
 import { acceptedBefore, parseRaw } from '../../json/index.ts'
 import type { Cells } from '../output/fitted.ts'
 
-/** The rows of NDJSON as texts, with numbers as written. `names`: the columns, for a grid without rows. */
+/** Parses NDJSON into cells, with numbers as written. `names`: columns, also for a grid without rows. */
 export function cellsOf(ndjson: string, names: readonly string[]): Cells {
   const numeric = names.map(() => true)
   const rows = ndjson

@@ -1,24 +1,25 @@
+// Inputs of a diff: stored or local files.
 import type { Client } from '../../client/index.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { dataTypes, type QueryOf } from '../../contract/operations/index.ts'
 import type { GridDiff, GridMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 
-/** What is compared: a file of a server, or a data file of this machine. */
+/** One input of a diff: a stored file or a local data file. */
 export interface Side {
-  /** As it was given. */
+  /** Name as given by the user. */
   name: string
   client: Client
   fid: string
   version: string | undefined
   isLocal: boolean
-  /** Of what is here: a directory has no id. */
+  /** Type of a local input. Directories have no id. */
   filetype?: 'grid' | 'fold'
-  /** Of a copy in this process: the grid that it is of. */
+  /** For copies in this process: the original grid. */
   copyOf?: Pick<GridMeta, 'fid' | 'filename' | 'version' | 'primary_key'>
 }
 
-/** Both sides in one service: those of different ones are read into the one in this process. */
+/** Returns both sides in one service. Sides of different services are copied into the in-process one. */
 export async function onOneService(
   context: Context,
   [a, b]: readonly [Side, Side],
@@ -27,6 +28,7 @@ export async function onOneService(
   return [await here(context, a), await here(context, b)]
 }
 
+/** Copies a grid into the in-process service. */
 async function here(context: Context, side: Side): Promise<Side> {
   const temporary = await context.temporaryClient()
   if (side.client === temporary) return side
@@ -59,16 +61,16 @@ async function here(context: Context, side: Side): Promise<Side> {
   return { ...side, client: temporary, fid: file.fid, version: undefined, copyOf: original }
 }
 
-/** Compares a grid with a data file of this machine that `gridOfFile` has read: what the file would change. */
+/** Compares a stored grid with a loaded local file. */
 export async function diffWithFile(
   context: Context,
   grid: Pick<Side, 'client' | 'fid'>,
-  made: Pick<Side, 'client' | 'fid'>,
+  loadedFile: Pick<Side, 'client' | 'fid'>,
   query: Omit<QueryOf<'grids.diff'>, 'base'>,
 ): Promise<GridDiff> {
   const [before, after] = await onOneService(context, [
     { ...grid, name: 'the grid', version: undefined, isLocal: false },
-    { ...made, name: 'the file', version: undefined, isLocal: true },
+    { ...loadedFile, name: 'the file', version: undefined, isLocal: true },
   ])
   return after.client.call('grids.diff', { fid: after.fid, query: { ...query, base: before.fid } })
 }

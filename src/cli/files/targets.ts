@@ -1,3 +1,4 @@
+// Resolves names, ids, links and patterns to files.
 import { type Client, type Kind, lookupIfThere, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid, ROOT } from '../../contract/fid.ts'
@@ -5,16 +6,17 @@ import type { Failure } from '../output/failure.ts'
 import { isPattern, matchingFiles, patternOf } from './patterns.ts'
 import { trashedFiles } from './trash.ts'
 
+/** Filter for files. */
 export interface Where {
-  /** Only files of this type. */
+  /** Type of the files. */
   filetype?: Kind
-  /** The files are only read, so links of other servers are allowed. */
+  /** True if files are only read: links to other servers are allowed. */
   read?: boolean
-  /** Files in the trash, by name and optionally by the folder they were in. */
+  /** True for files in the trash, by name and optionally former folder. */
   trashed?: boolean
 }
 
-/** A resolved file: the name as given, and its fid. */
+/** Resolved file, with the name as given. */
 interface Target {
   of: string
   fid: string
@@ -24,24 +26,24 @@ interface Target {
 export interface Targets {
   files: Target[]
   failures: Failure[]
-  /** Whether several names or a pattern were given. */
+  /** True if several names or a pattern were given. */
   several: boolean
 }
 
-/** Resolves fids, links, paths and patterns (`Reports/2024*`) to files. Missing files become failures. */
+/** Resolves ids, links, paths and patterns (`Reports/2024*`) to files. Unknown names become failures. */
 export async function resolveTargets(
   client: Client,
-  given: readonly string[],
+  names: readonly string[],
   where: Where = {},
 ): Promise<Targets> {
   const files: Target[] = []
   const failures: Failure[] = []
-  let several = given.length > 1
-  for (const of of given) {
+  let several = names.length > 1
+  for (const of of names) {
     try {
-      const found = await resolveTarget(client, of, where)
-      several ||= found.pattern
-      for (const file of found.files) {
+      const resolved = await resolveTarget(client, of, where)
+      several ||= resolved.pattern
+      for (const file of resolved.files) {
         if (!files.some(({ fid }) => fid === file.fid)) files.push(file)
       }
     } catch (error) {
@@ -52,59 +54,67 @@ export async function resolveTargets(
   return { files, failures, several }
 }
 
-/** Whether an error is about the server or the key, and not about one file. */
+/** Returns whether an error concerns the server or key, not a single file. */
 export function happensToAll({ code }: Problem): boolean {
   return code === 'unreachable' || code === 'unauthenticated'
 }
 
-/** Resolves one name. `pattern`: whether it was a pattern. */
+/** Resolves one name or pattern. */
 async function resolveTarget(
   client: Client,
-  given: string,
+  name: string,
   where: Where,
 ): Promise<{ files: Target[]; pattern: boolean }> {
-  const only = (fid: string) => ({ files: [{ of: given, fid }], pattern: false })
-  if (parseFid(given) || /^https?:\/\//i.test(given)) return only(await resolve(client, given))
-  if (where.trashed) return { files: await inTrash(client, given), pattern: isPattern(given) }
-  if (!isPattern(given)) return only(await resolve(client, given, where.filetype))
-  // A file may have this literal name.
-  const literal = await lookupIfThere(client, given)
-  if (literal) return only(literal.fid)
-  const found = await matchingFiles(client, given, where.filetype)
-  if (found.length > 0)
-    return { files: found.map(({ path, file }) => ({ of: path, fid: file.fid })), pattern: true }
-  throw new Problem('not_found', `no files match ${given}`, { hint: 'List files with: gridline ls' })
+  const single = (fid: string) => ({ files: [{ of: name, fid }], pattern: false })
+  if (parseFid(name) || /^https?:\/\//i.test(name)) return single(await resolve(client, name))
+  if (where.trashed) return { files: await inTrash(client, name), pattern: isPattern(name) }
+  if (!isPattern(name)) return single(await resolve(client, name, where.filetype))
+  // A file can have this literal name.
+  const literal = await lookupIfThere(client, name)
+  if (literal) return single(literal.fid)
+  const matches = await matchingFiles(client, name, where.filetype)
+  if (matches.length > 0)
+    return { files: matches.map(({ path, file }) => ({ of: path, fid: file.fid })), pattern: true }
+  throw new Problem('not_found', `no files match ${name}`, { hint: 'List files with: gridline ls' })
 }
 
-async function inTrash(client: Client, given: string): Promise<Target[]> {
-  const parts = given.split('/').filter((part) => part !== '')
-  const name = parts.pop() ?? ''
-  const folder = parts.map(patternOf)
-  const wasIn = (path: string | undefined): boolean => {
+/**
+ * Finds files in the trash by name, pattern, or former path. Throws `not_found`, or `conflict` if ambiguous.
+ */
+async function inTrash(client: Client, text: string): Promise<Target[]> {
+  const segments = text.split('/').filter((part) => part !== '')
+  const name = segments.pop() ?? ''
+  const folder = segments.map(patternOf)
+  const wasInFolder = (path: string | undefined): boolean => {
     if (folder.length === 0) return true
     const names = path?.split('/') ?? []
-    return names.length === folder.length && names.every((one, k) => folder[k].test(one))
+    return names.length === folder.length && names.every((segment, k) => folder[k].test(segment))
   }
   const pattern = patternOf(name)
-  const all = await trashedFiles(client, (one) => one === name || (isPattern(name) && pattern.test(one)))
-  const found = all.filter((one) => wasIn(one.folder))
-  if (found.length === 0)
-    throw new Problem('not_found', `no file named ${given} in the trash`, {
+  const all = await trashedFiles(
+    client,
+    (filename) => filename === name || (isPattern(name) && pattern.test(filename)),
+  )
+  const matches = all.filter((item) => wasInFolder(item.folder))
+  if (matches.length === 0)
+    throw new Problem('not_found', `no file named ${text} in the trash`, {
       hint: 'List the trash with: gridline ls --trashed',
     })
-  if (found.length > 1 && !isPattern(given)) {
-    const which = found.map(({ file, folder: path }) => `${file.fid}${path ? ` (from ${path})` : ''}`)
-    throw new Problem('conflict', `${found.length} files in the trash are named ${given}`, {
-      hint: `Use an id instead: ${which.join(', ')}`,
+  if (matches.length > 1 && !isPattern(text)) {
+    const candidates = matches.map(({ file, folder: path }) => `${file.fid}${path ? ` (from ${path})` : ''}`)
+    throw new Problem('conflict', `${matches.length} files in the trash are named ${text}`, {
+      hint: `Use an id instead: ${candidates.join(', ')}`,
     })
   }
-  return found.map(({ file, folder: path }) => ({
+  return matches.map(({ file, folder: path }) => ({
     of: path ? `${path}/${file.filename}` : file.filename,
     fid: file.fid,
   }))
 }
 
-/** Resolves a folder of the caller (path, id or `/`) to its id. Throws `forbidden` for others' folders. */
+/**
+ * Returns the id of a folder owned by the user (path, id or `/`). Throws `forbidden` for folders of others.
+ */
 export async function idOfFolder(client: Client, folder: string): Promise<number> {
   if (/^\/*$/.test(folder)) return ROOT
   const [owner, idlocal] = (await resolve(client, folder, 'fold')).split(':')
@@ -112,7 +122,7 @@ export async function idOfFolder(client: Client, folder: string): Promise<number
   return Number(idlocal)
 }
 
-/** Throws `forbidden` unless the caller owns the folder: files can only be put into one's own folders. */
+/** Throws `forbidden` unless the user owns the folder. */
 export async function checkOwn(client: Client, owner: string, given: string): Promise<void> {
   const { username } = await client.call('users.current')
   if (owner === username) return

@@ -1,37 +1,39 @@
+// Lists the trash.
 import type { Client } from '../../client/index.ts'
 import { ifFound } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import { PAGE_ITEMS, pages } from './lists.ts'
 
-/** A trashed file, and the path of the folder it was in; undefined if that no longer exists. */
+/** Trashed file with the path of its former folder; undefined if that was deleted. */
 export interface Trashed {
   file: FileMeta
   folder: string | undefined
 }
 
-/** Trashed files whose names match, or all. */
+/** Lists trashed files, optionally only names accepted by `isMeant`. */
 export async function trashedFiles(
   client: Client,
-  isMeant: (name: string) => boolean = () => true,
-  most?: number,
+  isMatch: (name: string) => boolean = () => true,
+  maxFiles?: number,
 ): Promise<Trashed[]> {
   const all = await pages(
     async (cursor) =>
       (await client.call('folders.trashed', { query: { page_size: PAGE_ITEMS, cursor } })).children,
-    most,
+    maxFiles,
   )
   const folders = new Map<string, string | undefined>()
-  const found: Trashed[] = []
-  for (const file of all.filter(({ filename }) => isMeant(filename))) {
+  const results: Trashed[] = []
+  for (const file of all.filter(({ filename }) => isMatch(filename))) {
     const fid = `${file.owner}:${file.parent}`
     if (!folders.has(fid)) folders.set(fid, file.parent === ROOT ? '' : await pathOfFolder(client, fid))
-    found.push({ file, folder: folders.get(fid) })
+    results.push({ file, folder: folders.get(fid) })
   }
-  return found
+  return results
 }
 
+/** Returns the path of a folder; undefined if it does not exist. */
 async function pathOfFolder(client: Client, fid: string): Promise<string | undefined> {
-  const found = await ifFound(client.call('files.path', { fid }))
-  return found?.path.replace(/^\/|\/$/g, '')
+  const result = await ifFound(client.call('files.path', { fid }))
+  return result?.path.replace(/^\/|\/$/g, '')
 }

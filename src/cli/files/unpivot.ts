@@ -1,3 +1,4 @@
+// Unpivots columns of a local file into rows.
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -9,16 +10,16 @@ import type { Context } from '../core/context.ts'
 import { gridOfFile } from './local-data.ts'
 import type { ReadingOptions } from './parse-options.ts'
 
-/** The columns that become rows, and the names of the two columns that they become. */
+/** Columns to unpivot, and names of the two new columns. */
 export interface Unpivot {
-  /** As `--y` names columns: `2019-2023`, `temp_*`, or names. */
+  /** Columns in the syntax of --y: `2019-2023`, `temp_*`, or names. */
   columns: string
   into: string
 }
 
 /**
- * A CSV file with the rows of a data file, in which some columns are rows: one for each cell, with the name of its column and
- * its value. It ends with the command. Throws `usage` and `unknown_column`.
+ * Writes a temporary CSV file in which each cell of some columns is a row, with the name of its column and
+ * its value. Deleted on exit. Throws `usage` and `unknown_column`.
  */
 export async function unpivoted(
   context: Context,
@@ -33,29 +34,32 @@ export async function unpivoted(
     })
   const { client, fid } = await gridOfFile(context, file, options)
   const { cols } = await client.call('grids.get', { fid })
-  const all = cols.map(({ name }) => name)
-  const chosen = columnNames(columns, all)
-  const unknown = chosen.find((name) => !all.includes(name))
+  const allNames = cols.map(({ name }) => name)
+  const unpivotNames = columnNames(columns, allNames)
+  const unknown = unpivotNames.find((name) => !allNames.includes(name))
   if (unknown !== undefined)
     throw new Problem('unknown_column', `--unpivot ${unknown}: the file has no column of that name`, {
-      hint: hintWith(closest(unknown, all), `Columns: ${listed(all)}.`),
+      hint: hintWith(closest(unknown, allNames), `Columns: ${listed(allNames)}.`),
     })
-  const kept = all.filter((name) => !chosen.includes(name))
-  const taken = names.find((name) => kept.includes(name))
-  if (taken !== undefined) throw new Problem('usage', `--into ${into}: the file has a column ${taken}`)
+  const keptNames = allNames.filter((name) => !unpivotNames.includes(name))
+  const duplicate = names.find((name) => keptNames.includes(name))
+  if (duplicate !== undefined)
+    throw new Problem('usage', `--into ${into}: the file has a column ${duplicate}`)
   const folder = mkdtempSync(join(tmpdir(), 'gridline-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, file === '-' ? 'unpivoted.csv' : `${basename(file).replace(/\.[^.]*$/, '')}.csv`)
   const response = await client.response('grids.content', { fid, query: { format: 'csv' } })
-  const places = (list: readonly string[]): number[] => list.map((name) => all.indexOf(name))
-  const [others, melted] = [places(kept), places(chosen)]
+  const indexesOf = (list: readonly string[]): number[] => list.map((name) => allNames.indexOf(name))
+  const [keptIndexes, unpivotIndexes] = [indexesOf(keptNames), indexesOf(unpivotNames)]
   await pipeline(async function* () {
-    yield lineOf([...kept, ...names].map(quotedCell))
+    yield lineOf([...keptNames, ...names].map(quotedCell))
     let isHeader = true
     for await (const row of rowsOf(response.bytes())) {
       if (!isHeader)
-        yield melted
-          .map((at, k) => lineOf([...others.map((n) => row[n]), quotedCell(chosen[k]), row[at]]))
+        yield unpivotIndexes
+          .map((index, k) =>
+            lineOf([...keptIndexes.map((n) => row[n]), quotedCell(unpivotNames[k]), row[index]]),
+          )
           .join('')
       isHeader = false
     }
@@ -63,15 +67,17 @@ export async function unpivoted(
   return path
 }
 
+/** Formats a CSV line from quoted cells. */
 function lineOf(cells: readonly string[]): string {
   return `${cells.join(',')}\n`
 }
 
+/** Quotes a CSV cell if necessary. */
 function quotedCell(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** The rows of CSV as the service writes it. Cells stay as they are written, with their quotes. */
+/** Splits the CSV of the service into rows. Cells keep their quotes. */
 async function* rowsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder()
   let rest = ''

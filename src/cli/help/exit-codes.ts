@@ -1,4 +1,4 @@
-/** Exit codes of all commands. `errorCodes` of the contract says which error has which. */
+/** Exit codes of all commands. `errorCodes` of the contract maps errors to them. */
 export const exitCodes: Readonly<Record<number, string>> = {
   0: 'success',
   1: 'failure',

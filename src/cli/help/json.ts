@@ -1,3 +1,4 @@
+// Generates docs/json.md: the output of each command with --json.
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
 import { type CommandEntry, leavesOf } from '../core/define.ts'
 import {
@@ -8,7 +9,7 @@ import {
   printedObjects,
 } from '../core/prints.ts'
 
-/** docs/json.md: what each command prints with --json. */
+/** Returns docs/json.md. */
 export async function jsonReference(commands: readonly CommandEntry[]): Promise<string> {
   const rows = (await leavesOf(commands)).map(
     ({ path, command }) => `| \`${path}\` | ${textOf(command.prints)} |`,
@@ -27,20 +28,27 @@ export async function jsonReference(commands: readonly CommandEntry[]): Promise<
   ].join('\n\n')}\n`
 }
 
+/** Joins field names for a sentence. */
 function named(fields: readonly string[]): string {
   const quoted = fields.map((field) => `\`${field}\``)
   return `${quoted.slice(0, -1).join(', ')} and ${quoted.at(-1)}`
 }
 
+/** Formats the output of a command. */
 function textOf(prints: Prints): string {
   if (prints.is === 'other') return prints.what
   const { is, of, fields } = prints
   const links = of.map((name) => `[${name}](#${name.toLowerCase().replaceAll(' ', '-')})`)
-  const own = Object.entries(fields).map(([field, what]) => `\`${field}\` (${what})`)
-  const what = [links.join(' or '), own.join(', ')].filter((text) => text !== '').join(', with ')
-  return is === 'array' ? `array of ${what}` : what
+  const additionalFields = Object.entries(fields).map(
+    ([field, fieldDescription]) => `\`${field}\` (${fieldDescription})`,
+  )
+  const description = [links.join(' or '), additionalFields.join(', ')]
+    .filter((text) => text !== '')
+    .join(', with ')
+  return is === 'array' ? `array of ${description}` : description
 }
 
+/** Formats the fields of an object as a table. */
 function fieldTable({ properties, required = [] }: ObjectSchema): string {
   const rows = Object.entries(properties).map(([field, schema]) => {
     const { description = '' } = schema as { description?: string }
@@ -50,6 +58,7 @@ function fieldTable({ properties, required = [] }: ObjectSchema): string {
   return ['| field | type | |', '|---|---|---|', ...rows].join('\n')
 }
 
+/** Formats a type. */
 function typeText(schema: Schema<unknown>): string {
   const {
     type,

@@ -1,3 +1,4 @@
+// Generates the man pages.
 import {
   type Command,
   type CommandEntry,
@@ -12,7 +13,7 @@ import { environmentTable } from './environment.ts'
 import { exitCodes } from './exit-codes.ts'
 import { topics } from './topics.ts'
 
-/** The man pages, by file name: one of the program, and one for each section of the help. */
+/** Returns the man pages by file name: one for the program, and one per section of the help. */
 export async function manPages(
   commands: readonly CommandEntry[],
   version: string,
@@ -28,6 +29,7 @@ export async function manPages(
   return pages
 }
 
+/** Returns the man page of the program. */
 function main(commands: readonly CommandEntry[], version: string): string {
   const lines = [
     header('gridline', version),
@@ -39,7 +41,7 @@ function main(commands: readonly CommandEntry[], version: string): string {
     '[arguments] [options]',
     '.SH DESCRIPTION',
     text(
-      'Uploads data files as grids with a link, makes charts of them, shares and copies them. Without a server (gridline login or GRIDLINE_URL), files are stored on this machine.',
+      'Uploads data files as grids with a link, creates charts of them, and shares and copies them. Without a server (gridline login or GRIDLINE_URL), files are stored on this machine.',
     ),
   ]
   for (const [group, title] of Object.entries(groups)) {
@@ -50,10 +52,10 @@ function main(commands: readonly CommandEntry[], version: string): string {
   lines.push('.SH OPTIONS OF ALL COMMANDS', ...globalOptions.flatMap(optionLines))
   lines.push('.SH NAMES OF FILES', ...verbatim(topics.files.text()))
   lines.push('.SH ENVIRONMENT')
-  for (const [name, what] of Object.entries(environmentTable))
-    lines.push('.TP', `.B ${text(name)}`, text(what))
+  for (const [name, description] of Object.entries(environmentTable))
+    lines.push('.TP', `.B ${text(name)}`, text(description))
   lines.push('.SH EXIT STATUS')
-  for (const [code, what] of Object.entries(exitCodes)) lines.push('.TP', `.B ${code}`, text(what))
+  for (const [code, meaning] of Object.entries(exitCodes)) lines.push('.TP', `.B ${code}`, text(meaning))
   lines.push(
     '.SH SEE ALSO',
     Object.keys(groups)
@@ -63,6 +65,7 @@ function main(commands: readonly CommandEntry[], version: string): string {
   return `${lines.join('\n')}\n`
 }
 
+/** Returns the man page of a section. */
 async function groupPage(group: Group, commands: readonly CommandEntry[], version: string): Promise<string> {
   const lines = [
     header(`gridline-${group}`, version),
@@ -76,18 +79,21 @@ async function groupPage(group: Group, commands: readonly CommandEntry[], versio
   return `${lines.join('\n')}\n`
 }
 
+/** Returns the lines of a command and its subcommands. */
 async function commandLines(entry: CommandEntry, path: readonly string[]): Promise<string[]> {
   const loaded = await entry.load()
-  const here = [...path, entry.name]
+  const commandPath = [...path, entry.name]
   if ('commands' in loaded)
-    return (await Promise.all(loaded.commands.map((one) => commandLines(one, here)))).flat()
+    return (
+      await Promise.all(loaded.commands.map((subcommand) => commandLines(subcommand, commandPath)))
+    ).flat()
   const { command } = loaded
-  const { arguments: given = '', usage = given, examples = [] } = command as Command
+  const { arguments: syntax = '', usage = syntax, examples = [] } = command as Command
   return [
-    `.SH ${text(here.join(' ').toUpperCase())}`,
+    `.SH ${text(commandPath.join(' ').toUpperCase())}`,
     text(`${entry.summary}.`),
     '.PP',
-    `.B ${text(here.join(' '))}`,
+    `.B ${text(commandPath.join(' '))}`,
     text(`${usage} [options]`.trim()),
     ...ownOptions(command).flatMap(optionLines),
     '.PP',
@@ -96,22 +102,24 @@ async function commandLines(entry: CommandEntry, path: readonly string[]): Promi
   ]
 }
 
+/** Returns the lines of an option. */
 function optionLines(option: Option): string[] {
   const { flags, choices } = option
   const values = choices ? ` (${choices.join(', ')})` : ''
   return ['.TP', `.B ${text(flags)}`, text(descriptionOf(option) + values)]
 }
 
+/** Returns the header of a page. */
 function header(name: string, version: string): string {
   return `.TH ${name.toUpperCase().replaceAll('-', '\\-')} 1 "" "gridline ${version}" "Gridline"`
 }
 
-/** Lines that stay as they are. */
+/** Returns lines in which line breaks are kept. */
 function verbatim(lines: string): string[] {
   return ['.nf', ...lines.replace(/\n$/, '').split('\n').map(text), '.fi']
 }
 
-/** A line of text: without the characters that mean something to man. */
+/** Escapes a line for man. */
 function text(line: string): string {
   const escaped = line.replaceAll('\\', '\\e').replaceAll('-', '\\-')
   return /^[.']/.test(escaped) ? `\\&${escaped}` : escaped

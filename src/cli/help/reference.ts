@@ -1,6 +1,7 @@
+// Generates docs/cli.md: all commands.
 import { type CommandEntry, descriptionOf, globalOptions, type Option, ownOptions } from '../core/define.ts'
 
-/** All commands as a Markdown page: what `--help` of each shows. */
+/** Returns docs/cli.md: the help of all commands as Markdown. */
 export async function cliReference(commands: readonly CommandEntry[]): Promise<string> {
   const visible = commands.filter(({ hidden }) => !hidden)
   const sections = (await Promise.all(visible.map((entry) => sectionOf(entry, ['gridline'])))).flat()
@@ -16,15 +17,18 @@ export async function cliReference(commands: readonly CommandEntry[]): Promise<s
   ].join('\n\n')
 }
 
+/** Returns the section of a command, with subcommands. */
 async function sectionOf(entry: CommandEntry, path: string[]): Promise<string[]> {
   const loaded = await entry.load()
   const name = [...path, entry.name].join(' ')
   const heading = `${'#'.repeat(path.length + 1)} ${name}`
   if ('commands' in loaded) {
-    const inside = await Promise.all(loaded.commands.map((one) => sectionOf(one, [...path, entry.name])))
-    return [heading, `${entry.summary}.`, ...inside.flat()]
+    const subsections = await Promise.all(
+      loaded.commands.map((subcommand) => sectionOf(subcommand, [...path, entry.name])),
+    )
+    return [heading, `${entry.summary}.`, ...subsections.flat()]
   }
-  const { arguments: given, usage = given, examples = [] } = loaded.command
+  const { arguments: syntax, usage = syntax, examples = [] } = loaded.command
   const options = ownOptions(loaded.command)
   const line = [name, usage, options.length > 0 ? '[options]' : ''].filter(Boolean).join(' ')
   return [
@@ -36,6 +40,7 @@ async function sectionOf(entry: CommandEntry, path: string[]): Promise<string[]>
   ]
 }
 
+/** Formats options as a table. */
 function optionTable(options: readonly Option[]): string {
   const rows = options.map((option) => {
     const { flags, choices } = option
@@ -45,10 +50,12 @@ function optionTable(options: readonly Option[]): string {
   return ['| option | description |', '|---|---|', ...rows].join('\n')
 }
 
+/** Escapes a table cell. */
 function cell(text: string): string {
   return text.replaceAll('|', '\\|')
 }
 
+/** Formats a code block. */
 function fenced(lines: readonly string[]): string {
   return ['```', ...lines, '```'].join('\n')
 }

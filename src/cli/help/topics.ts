@@ -1,3 +1,4 @@
+// Topics of `gridline help`.
 import { chartOptions } from '../../charts/spec/options.ts'
 import { chartTypes } from '../../charts/spec/types.ts'
 import { type FileFormat, fileFormats } from '../../contract/formats.ts'
@@ -7,12 +8,12 @@ import { readingOptions } from '../files/parse-options.ts'
 import { environmentTable } from './environment.ts'
 import { exitCodes } from './exit-codes.ts'
 
-/** Formats that are named by their title: the others are described. */
+/** Formats listed by their titles; others are described in the text. */
 const titles = Object.values<FileFormat>(fileFormats)
   .filter(({ reader, isArchive }) => reader !== 'delimited' && !isArchive)
   .map(({ title }) => title)
 
-/** Pages of `gridline help`, besides those of commands. */
+/** Page of `gridline help` that is not about a command. */
 export interface Topic {
   summary: string
   text: () => string
@@ -64,7 +65,7 @@ ${wrapped(chartTypes.join(', '))}
 docs/charts.md shows each type with its command. Options:
 
 ${columns(chartOptions.map(described))}
-Where --type, --x or --y is not given, it is chosen from the columns.
+Missing --type, --x and --y are chosen from the columns.
 `,
   },
   limits: {
@@ -113,17 +114,18 @@ A list that was cut by --limit says so on stderr.
   },
 }
 
+/** Aligns rows in two columns. */
 function columns(rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(...rows.map(([name]) => name.length))
   return rows.map(([name, text]) => `${name.padEnd(width)}  ${text}\n`).join('')
 }
 
-/** An option as a row of a topic. */
+/** Returns an option as a row. */
 function described(option: Option): readonly [string, string] {
   return [option.flags, descriptionOf(option)]
 }
 
-/** Words in lines of at most 78 characters, indented. */
+/** Wraps words at 78 characters, indented. */
 function wrapped(text: string): string {
   const lines = ['']
   for (const word of text.split(' ')) {

@@ -1,4 +1,5 @@
-/** Bytes with a line end, which JSON of the API does not have. */
+// Helpers for byte streams.
+/** Appends a line break, which JSON of the API lacks. */
 export async function* withNewline(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield* bytes
   yield Buffer.from('\n')

@@ -1,12 +1,13 @@
+// Draws indicators and tables as text.
 // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
 type Attributes = Record<string, any>
 
-/** Rows of a table that are shown. */
+/** Maximum number of rows of a table. */
 const MAX_ROWS = 15
-/** Width of a cell, in characters. */
+/** Maximum width of a cell, in characters. */
 const MAX_CHARACTERS = 30
 
-/** Lines for charts that are words and numbers: a number, or a table. Undefined for others. */
+/** Formats a figure that is a single number or a table; undefined for others. */
 export function chartWords(data: readonly Attributes[], columns: number): string[] | undefined {
   if (data.length !== 1) return undefined
   const [trace] = data
@@ -17,6 +18,7 @@ export function chartWords(data: readonly Attributes[], columns: number): string
   return trace.type === 'table' ? tableLines(trace, columns) : undefined
 }
 
+/** Formats a table trace as aligned lines. */
 function tableLines({ header, cells }: Attributes, columns: number): string[] | undefined {
   const heads: unknown[] = Array.isArray(header?.values) ? header.values : []
   const lists: unknown[][] = Array.isArray(cells?.values) ? cells.values.filter(Array.isArray) : []
@@ -38,6 +40,7 @@ function tableLines({ header, cells }: Attributes, columns: number): string[] | 
   return [line(names), ...rows.map(line), ...more]
 }
 
+/** Formats a cell: one line, at most `MAX_CHARACTERS`. */
 function cellText(value: unknown): string {
   if (value === null || value === undefined) return ''
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value)

@@ -1,3 +1,4 @@
+// Draws charts in the terminal: as image, characters or dots.
 import { themed } from '../../browser/theme/index.ts'
 import { isStacked } from '../../charts/figure/barmode.ts'
 import { COLORS } from '../../charts/figure/colors.ts'
@@ -20,51 +21,52 @@ interface Trace extends TextTrace {
   values?: unknown
 }
 
-/** Characters of a chart. */
+/** Maximum width of a chart, in characters. */
 const MAX_COLUMNS = 100
+/** Height of a chart, in lines. */
 const LINES = 20
 
 /**
- * A chart for a terminal or pipe: the picture where the terminal can show one, otherwise characters. Lines, points and
- * bars are drawn here; other charts are drawn by Chromium and shown as dots.
+ * Draws a chart for a terminal or pipe: an image if the terminal supports it, otherwise characters. Chart
+ * types that characters cannot show are rendered by Chromium and converted to dots.
  */
 export async function chartText(
-  given: ChartFigure,
+  original: ChartFigure,
   environment: NodeJS.ProcessEnv,
   stream: NodeJS.WriteStream,
 ): Promise<string> {
   const { drawFigure } = await import('../../service/index.ts')
-  const { figure: known, lost } = withoutLost(given)
-  const figure = withLabels(known)
-  if (lost > 0 && figure.data?.length === 0) return noData(lost)
-  const draw = (shown: object, width: number, height: number): Promise<Uint8Array> =>
-    drawFigure(JSON.stringify(shown), { format: 'png' satisfies ImageFormat, width, height }, environment)
+  const { figure: drawable, lost: lostCount } = withoutLost(original)
+  const figure = withLabels(drawable)
+  if (lostCount > 0 && figure.data?.length === 0) return noData(lostCount)
+  const draw = (drawn: object, width: number, height: number): Promise<Uint8Array> =>
+    drawFigure(JSON.stringify(drawn), { format: 'png' satisfies ImageFormat, width, height }, environment)
   const graphics = stream.isTTY ? graphicsOf(environment) : undefined
   if (graphics) return picture(await draw(figure, 700, 450), graphics)
   const columns = Math.min(MAX_COLUMNS, stream.columns || 80)
   const { data = [], layout = {} } = figure
-  const words = chartWords(data as Record<string, unknown>[], columns)
+  const textLines = chartWords(data as Record<string, unknown>[], columns)
   const heading = titleOf(layout)
-  if (words) return [...(heading ? [heading] : []), ...words, ...unseen(known), ''].join('\n')
+  if (textLines) return [...(heading ? [heading] : []), ...textLines, ...unseen(drawable), ''].join('\n')
   const color = hasColor(stream, environment)
-  const { shown, colors } = arranged(figure, columns)
+  const { shown: arrangement, colors } = arranged(figure, columns)
   const options = { columns, lines: LINES, color, colors, plain }
-  const own = plotText(withBins(shown.data), shown.layout, options)
-  if (own) {
+  const plotLines = plotText(withBins(arrangement.data), arrangement.layout, options)
+  if (plotLines) {
     const title = titleOf(layout)
     const titles = [layout.yaxis, layout.xaxis].map((axis) => titleOf(axis as Record<string, unknown>))
-    const isTurned = shown.data.some(
+    const isRotated = arrangement.data.some(
       ({ orientation }, k) => orientation === 'h' && data[k]?.orientation !== 'h',
     )
-    const [up, across] = isTurned ? titles.reverse() : titles
+    const [upTitle, acrossTitle] = isRotated ? titles.reverse() : titles
     return [
       ...(title ? [center(title, columns)] : []),
-      ...(up ? [up] : []),
-      ...own,
-      ...(across ? [center(across, columns)] : []),
-      ...legendOf(shown.data, color, plain, colors),
-      ...unseen(known),
-      ...(lost > 0 ? [noData(lost).trimEnd()] : []),
+      ...(upTitle ? [upTitle] : []),
+      ...plotLines,
+      ...(acrossTitle ? [center(acrossTitle, columns)] : []),
+      ...legendOf(arrangement.data, color, plain, colors),
+      ...unseen(drawable),
+      ...(lostCount > 0 ? [noData(lostCount).trimEnd()] : []),
       '',
     ].join('\n')
   }
@@ -75,17 +77,17 @@ export async function chartText(
     ...(title ? [center(title, columns)] : []),
     ...braille(image, color),
     ...ranges(figure),
-    ...unseen(known),
-    ...(lost > 0 ? [noData(lost).trimEnd()] : []),
+    ...unseen(drawable),
+    ...(lostCount > 0 ? [noData(lostCount).trimEnd()] : []),
     '',
   ].join('\n')
 }
 
-/** Size of a character, in pixels, as far as the arrangement of a chart depends on it. */
+/** Assumed size of a character, in pixels, for the arrangement of a chart. */
 const CHARACTER_PIXELS = 8
 const LINE_PIXELS = 20
 
-/** A chart of ours as pages arrange it, with its colors; figures of others as they are. */
+/** Applies the theme to our charts, as pages do. Other figures are unchanged. */
 function arranged(
   { data = [], layout = {} }: ChartFigure,
   columns: number,
@@ -96,56 +98,57 @@ function arranged(
   return { shown: themedFigure as { data: Trace[]; layout: Record<string, unknown> }, colors: COLORS }
 }
 
-/** The line that lists omitted data, as below a chart on a page; none without. */
+/** Returns the line about omitted data that pages show below a chart; none for other figures. */
 function unseen({ data = [], layout = {} }: ChartFigure): string[] {
   if (layout.meta === undefined) return []
-  const { unseen: lost, remarks } = unseenIn({ data, layout })
-  const parts = [...(lost.length > 0 ? [`Not shown: ${lost.join(', ')}`] : []), ...remarks]
+  const { unseen: omissions, remarks } = unseenIn({ data, layout })
+  const parts = [...(omissions.length > 0 ? [`Not shown: ${omissions.join(', ')}`] : []), ...remarks]
   return parts.length === 0 ? [] : [plain(parts.join('. '))]
 }
 
-/** The figure with a label for rows without one, as on pages. */
+/** Labels rows without a label, as on pages. */
 function withLabels(figure: ChartFigure): ChartFigure {
   const isLabels = (axis: unknown): boolean => (axis as { type?: unknown } | undefined)?.type === 'category'
   const { data = [], layout = {} } = figure
   if (layout.meta === undefined) return figure
-  const written = (values: unknown): unknown =>
+  const fillLabels = (values: unknown): unknown =>
     Array.isArray(values) ? values.map((value) => value ?? NO_LABEL) : values
   return {
     ...figure,
     data: data
-      .map((given) => placed(given, layout))
+      .map((original) => placed(original, layout))
       .map((trace) => ({
         ...trace,
-        ...(isLabels(layout.xaxis) && trace.x !== undefined && { x: written(trace.x) }),
-        ...(isLabels(layout.yaxis) && trace.y !== undefined && { y: written(trace.y) }),
+        ...(isLabels(layout.xaxis) && trace.x !== undefined && { x: fillLabels(trace.x) }),
+        ...(isLabels(layout.yaxis) && trace.y !== undefined && { y: fillLabels(trace.y) }),
       })),
   }
 }
 
-/** The traces of a figure that have their data: others would be drawn by the numbers of their points. */
+/** Removes traces without their data: they would be drawn by point number. */
 function withoutLost(figure: ChartFigure): { figure: ChartFigure; lost: number } {
   const { data = [] } = figure
-  const kept = data.filter((trace) => !hasLost(trace))
-  return { figure: { ...figure, data: kept }, lost: data.length - kept.length }
+  const available = data.filter((trace) => !hasLost(trace))
+  return { figure: { ...figure, data: available }, lost: data.length - available.length }
 }
 
-/** Whether a trace, or an object in it, has a reference without its data. */
+/** Returns whether a trace, or an object in it, refers to data that is missing. */
 function hasLost(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  const object = value as Record<string, unknown>
-  return Object.entries(object).some(([name, inner]) =>
-    name.endsWith('src') && typeof inner === 'string' && /^[^:]+:\d+:./.test(inner)
-      ? object[name.slice(0, -'src'.length)] === undefined
-      : hasLost(inner),
+  const record = value as Record<string, unknown>
+  return Object.entries(record).some(([name, member]) =>
+    name.endsWith('src') && typeof member === 'string' && /^[^:]+:\d+:./.test(member)
+      ? record[name.slice(0, -'src'.length)] === undefined
+      : hasLost(member),
   )
 }
 
+/** Formats the note about missing columns. */
 function noData(lost: number): string {
   return `No data: ${lost === 1 ? 'the trace refers' : `${lost} traces refer`} to columns that no longer exist.\n`
 }
 
-/** The figure without what cannot be read in so few dots: texts, grid lines, legends and margins. */
+/** Removes parts that are illegible as dots: texts, grid lines, legends and margins. */
 function withoutText({ data = [], layout = {} }: ChartFigure): object {
   const bare: Record<string, unknown> = {
     ...layout,
@@ -187,7 +190,9 @@ function titleOf(layout: Record<string, unknown> = {}): string | undefined {
   return typeof text === 'string' ? plain(text) : undefined
 }
 
-/** Texts of a figure come from anywhere: no markup, no control characters. */
+/**
+ * Converts a text of a figure to plain text: without markup and control characters, at most 100 characters.
+ */
 function plain(text: string): string {
   return text
     .replace(/<[^>]*>/g, '')
@@ -202,7 +207,7 @@ function center(text: string, columns: number): string {
   return ' '.repeat(Math.max(0, Math.floor((columns - text.length) / 2))) + text
 }
 
-/** What the axes and the traces are, in place of tick labels and a legend. */
+/** Lists ranges of axes and names of traces, instead of tick labels and a legend. */
 function ranges({ data = [], layout = {} }: ChartFigure): string[] {
   const lines: string[] = []
   if (data.length > 0 && data.every(({ type }) => type === 'pie')) return pieces(data[0])
@@ -219,36 +224,39 @@ function listOf(values: unknown): unknown[] {
   return Array.isArray(values) ? values : []
 }
 
-/** What the y axis shows: the values of lines and points; of bars and filled areas their sums, from zero. */
+/**
+ * Returns the values on the y axis: for lines and points, their values; for bars and filled areas, sums, and
+ * zero.
+ */
 function heights(data: readonly Trace[], layout: Record<string, unknown>): unknown[] {
   if (data.some(({ type, orientation }) => type === 'histogram' || orientation === 'h')) return []
-  const all: unknown[] = []
-  const shared = new Map<string, number>()
+  const values: unknown[] = []
+  const stackedSums = new Map<string, number>()
   for (const trace of data) {
     const x = listOf(trace.x)
     const isBar = trace.type === 'bar'
     if (!isBar && trace.stackgroup === undefined) {
-      for (const value of listOf(trace.y)) all.push(value)
-      if (trace.fill === 'tozeroy') all.push(0)
+      for (const value of listOf(trace.y)) values.push(value)
+      if (trace.fill === 'tozeroy') values.push(0)
       continue
     }
-    const sums = !isBar || isStacked(layout) ? shared : new Map<string, number>()
+    const sums = !isBar || isStacked(layout) ? stackedSums : new Map<string, number>()
     for (const [k, value] of listOf(trace.y).entries()) {
       if (typeof value !== 'number') continue
       // Negative bars are stacked below the axis.
       const key = `${value < 0 ? '-' : '+'}${String(x[k] ?? k)}`
       sums.set(key, (sums.get(key) ?? 0) + value)
     }
-    all.push(0)
-    for (const sum of sums.values()) all.push(sum)
+    values.push(0)
+    for (const sum of sums.values()) values.push(sum)
   }
-  return all
+  return values
 }
 
-/** Parts of a pie that are listed. */
+/** Maximum number of listed pie slices. */
 const PARTS = 10
 
-/** The labels and values of a pie, largest first. */
+/** Lists labels and values of a pie, largest first. */
 function pieces({ labels, values }: Trace): string[] {
   const sums = new Map<string, number>()
   const names = listOf(labels)
@@ -258,34 +266,36 @@ function pieces({ labels, values }: Trace): string[] {
       sums.set(name, (sums.get(name) ?? 0) + value)
     }
   const total = [...sums.values()].reduce((a, b) => a + b, 0)
-  const parts = [...sums].sort(([, a], [, b]) => b - a)
-  const lines = parts
+  const slices = [...sums].sort(([, a], [, b]) => b - a)
+  const lines = slices
     .slice(0, PARTS)
     .map(
       ([name, value]) =>
         `${name}: ${Number(value.toPrecision(6))}${total > 0 ? ` (${Math.round((100 * value) / total)} %)` : ''}`,
     )
-  return parts.length > PARTS ? [...lines, `… and ${parts.length - PARTS} more`] : lines
+  return slices.length > PARTS ? [...lines, `… and ${slices.length - PARTS} more`] : lines
 }
 
+/** Returns the title of an axis in parentheses, or an empty text. */
 function labelOf(axis: unknown): string {
   const label = titleOf(axis as Record<string, unknown>)
   return label ? ` (${label})` : ''
 }
 
+/** Formats the range of values: numbers, dates, or first and last category. Undefined without values. */
 function rangeOf(values: readonly unknown[]): string | undefined {
-  const known = values.filter((value) => value !== null && value !== undefined)
-  if (known.length === 0) return undefined
-  if (known.every((value) => typeof value === 'number')) {
-    let [least, most] = [known[0] as number, known[0] as number]
-    for (const value of known as number[]) {
-      if (value < least) least = value
-      if (value > most) most = value
+  const presentValues = values.filter((value) => value !== null && value !== undefined)
+  if (presentValues.length === 0) return undefined
+  if (presentValues.every((value) => typeof value === 'number')) {
+    let [min, max] = [presentValues[0] as number, presentValues[0] as number]
+    for (const value of presentValues as number[]) {
+      if (value < min) min = value
+      if (value > max) max = value
     }
-    return `${least} to ${most}`
+    return `${min} to ${max}`
   }
-  const texts = known.map(String)
-  // Dates in ISO 8601 sort as text; other texts are categories in their order.
+  const texts = presentValues.map(String)
+  // ISO dates sort as text; categories keep their order.
   if (texts.every((text) => /^\d{4}-\d\d/.test(text))) texts.sort()
   const [first, last] = [texts[0], texts[texts.length - 1]].map(plain)
   return first === last ? first : `${first} to ${last}`

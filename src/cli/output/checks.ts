@@ -1,4 +1,4 @@
-/** What checks find, as people and CI systems read it: as a table, Markdown or JUnit XML. See docs/checks.md. */
+/** Formats check reports as table, Markdown or JUnit XML. See docs/checks.md. */
 import { Chalk } from 'chalk'
 import { counted } from '../../contract/closest.ts'
 import type { CheckReport, CheckResult } from '../../contract/resources/index.ts'
@@ -9,20 +9,22 @@ import { visible } from './visible.ts'
 export const checkFormats = ['table', 'md', 'junit'] as const
 export type CheckFormat = (typeof checkFormats)[number]
 
-/** The report on a file or grid. */
+/** Report with the name of its file or grid. */
 export type NamedReport = CheckReport & { file: string }
 
+/** Writers by format. */
 const writers: Record<CheckFormat, (reports: readonly NamedReport[], color: boolean) => string> = {
   table: asTable,
   md: asMarkdown,
   junit: asJunit,
 }
 
+/** Formats reports in the given format. */
 export function checksText(reports: readonly NamedReport[], format: CheckFormat, color: boolean): string {
   return writers[format](reports, color)
 }
 
-/** `8 rules: 1 failed, 2 warnings, 5 passed`. */
+/** Summarizes a report: `8 rules: 1 failed, 2 warnings, 5 passed`. */
 function summaryOf({ results, errors, warnings }: CheckReport): string {
   const passed = results.length - errors - warnings
   const parts = [
@@ -55,7 +57,7 @@ function asTable(reports: readonly NamedReport[], color: boolean): string {
   return lines.map((line) => `${line}\n`).join('')
 }
 
-/** Rows that Markdown shows of each rule. */
+/** Maximum number of rows per rule in Markdown. */
 const FEW_ROWS = 5
 
 function asMarkdown(reports: readonly NamedReport[]): string {
@@ -82,9 +84,10 @@ function asMarkdown(reports: readonly NamedReport[]): string {
   return `${lines.join('\n').trimEnd()}\n`
 }
 
-/** Characters that XML 1.0 has no way to write. */
+/** Characters that XML 1.0 cannot represent. */
 const NOT_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ud800-\udfff\ufffe\uffff]/gu
 
+/** Escapes text for XML. */
 function xml(text: string): string {
   return text
     .replace(NOT_XML, '\ufffd')
@@ -95,7 +98,7 @@ function xml(text: string): string {
     .replace(/[\t\r\n]/g, (c) => `&#${c.charCodeAt(0)};`)
 }
 
-/** A test suite for each file, with a test case for each rule. Rules with the severity warn do not fail. */
+/** Formats reports as JUnit: one suite per file, one case per rule. Rules with severity warn do not fail. */
 function asJunit(reports: readonly NamedReport[]): string {
   const total = reports.reduce((sum, { results }) => sum + results.length, 0)
   const failures = reports.reduce((sum, { errors }) => sum + errors, 0)

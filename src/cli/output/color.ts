@@ -1,11 +1,13 @@
+// Detects color support.
 /**
- * Whether a stream gets colors: never with NO_COLOR or TERM=dumb, always with FORCE_COLOR or CLICOLOR_FORCE (other
- * than 0), otherwise on a terminal.
+ * Returns whether output to a stream is colored: never with NO_COLOR or TERM=dumb, always with FORCE_COLOR or
+ * CLICOLOR_FORCE (except 0), otherwise on a terminal.
  */
 export function hasColor(stream: { isTTY?: boolean }, environment: NodeJS.ProcessEnv): boolean {
   const { NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM } = environment
   if (NO_COLOR) return false
-  const forced = FORCE_COLOR ?? CLICOLOR_FORCE
-  if (forced !== undefined && forced !== '') return forced !== '0' && forced !== 'false'
+  const forceSetting = FORCE_COLOR ?? CLICOLOR_FORCE
+  if (forceSetting !== undefined && forceSetting !== '')
+    return forceSetting !== '0' && forceSetting !== 'false'
   return stream.isTTY === true && TERM !== 'dumb'
 }

@@ -1,4 +1,4 @@
-/** A diff as people read it: as a table, CSV, NDJSON, Markdown or HTML. See docs/diff.md. */
+/** Formats a diff as table, CSV, NDJSON, Markdown or HTML. See docs/diff.md. */
 import { Chalk } from 'chalk'
 import { counted } from '../../contract/closest.ts'
 import type { DiffColumn, DiffRow, DiffValue, GridDiff } from '../../contract/resources/index.ts'
@@ -11,21 +11,23 @@ import { visible } from './visible.ts'
 export const diffFormats = ['table', 'csv', 'ndjson', 'md', 'html'] as const
 export type DiffFormat = (typeof diffFormats)[number]
 
-/** How the two sides are called. */
+/** Names of the two inputs. */
 export interface DiffNames {
   before: string
   after: string
 }
 
+/** Options for formatting a diff. `width`: characters. */
 export interface Printing {
   names: DiffNames
-  /** Only counts and columns, no rows. */
+  /** True for counts and columns without rows. */
   isStat: boolean
   color: boolean
   width: number
 }
 
-const writers: Record<DiffFormat, (diff: GridDiff, printing: Printing) => string> = {
+/** Writers by format. */
+const writers: Record<DiffFormat, (diff: GridDiff, options: Printing) => string> = {
   table: asTable,
   csv: asCsv,
   ndjson: ({ rows }) => rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
@@ -33,16 +35,18 @@ const writers: Record<DiffFormat, (diff: GridDiff, printing: Printing) => string
   html: asHtml,
 }
 
-export function diffText(diff: GridDiff, format: DiffFormat, printing: Printing): string {
-  return writers[format](diff, printing)
+/** Formats a diff in the given format. */
+export function diffText(diff: GridDiff, format: DiffFormat, options: Printing): string {
+  return writers[format](diff, options)
 }
 
+/** Signs of changes. */
 const SIGN = { added: '+', removed: '−', changed: '~' } as const
 
-/** `2 rows added, 1 row removed, 3 rows changed (4 cells)`; `no differences`. */
+/** Summarizes a diff: `2 rows added, 1 row removed, 3 rows changed (4 cells)` or `no differences`. */
 export function summaryOf(diff: GridDiff): string {
-  const order = diff.is_reordered && 'rows in another order'
-  if (diff.is_same) return order ? `no differences, but for ${order}` : 'no differences'
+  const orderNote = diff.is_reordered && 'rows in another order'
+  if (diff.is_same) return orderNote ? `no differences except ${orderNote}` : 'no differences'
   const { rows_added, rows_removed, rows_changed, cells_changed, columns } = diff
   const parts = [
     rows_added > 0 && `${counted(rows_added, 'row')} added`,
@@ -52,11 +56,12 @@ export function summaryOf(diff: GridDiff): string {
       const count = columns.filter((column) => column.change === change).length
       return count > 0 && `${counted(count, 'column')} ${CHANGED[change]}`
     }),
-    order,
+    orderNote,
   ]
   return parts.filter(Boolean).join(', ')
 }
 
+/** Words for changes of columns. */
 const CHANGED = {
   added: 'added',
   removed: 'removed',
@@ -65,14 +70,14 @@ const CHANGED = {
   moved: 'moved',
 } as const
 
-/** How rows were found. */
+/** Describes how rows were matched. */
 export function howCompared({ key, unique = 'COLUMN' }: GridDiff): string {
   return key.length > 0
-    ? `Rows are compared by ${key.join(', ')}.`
-    : `Rows are compared in order. To find them by a key: --key ${quoted(unique)}`
+    ? `Rows are matched by ${key.join(', ')}.`
+    : `Rows are compared in order. To match them by a key: --key ${quoted(unique)}`
 }
 
-/** What is said of a column: `price: number → text, 12 cells`. */
+/** Describes a column: `price: number → text, 12 cells`. */
 function columnText(column: DiffColumn): string {
   const { change, name_before, name_after, type_before, type_after, cells_changed } = column
   const name = name_after ?? name_before ?? ''
@@ -85,45 +90,48 @@ function columnText(column: DiffColumn): string {
   return `${name}: ${parts.join(', ')}`
 }
 
+/** Returns the sign of a column change. */
 function signOf({ change }: DiffColumn): string {
   return change === 'added' || change === 'removed' ? SIGN[change] : SIGN.changed
 }
 
-/** Of more columns than this, those with changes come first. */
+/** Number of columns above which changed columns come first. */
 const FEW_COLUMNS = 12
 
-/** The columns that listed rows have values of: the key first. */
-function columnsOf({ key: named, context = [], rows }: GridDiff): string[] {
-  const key = [...named, ...context]
-  // Whole rows have the columns in their order.
-  const whole = rows.flatMap(({ before, after }) => [after, before]).filter((values) => values !== null)
-  whole.sort((a, b) => Object.keys(b).length - Object.keys(a).length)
-  const names = new Set([...key, ...whole.flatMap((values) => Object.keys(values))])
+/** Returns the columns to list, key first. */
+function columnsOf({ key: keyNames, context = [], rows }: GridDiff): string[] {
+  const key = [...keyNames, ...context]
+  // Complete rows contain all columns in order.
+  const rowValues = rows.flatMap(({ before, after }) => [after, before]).filter((values) => values !== null)
+  rowValues.sort((a, b) => Object.keys(b).length - Object.keys(a).length)
+  const names = new Set([...key, ...rowValues.flatMap((values) => Object.keys(values))])
   if (names.size <= FEW_COLUMNS) return [...names]
   const changed = rows.flatMap(({ change, after }) => (change === 'changed' ? Object.keys(after!) : []))
   return [...new Set([...key, ...changed, ...names])]
 }
 
+/** Formats a value; empty for null and undefined. */
 function plain(value: DiffValue | undefined): string {
   return value === undefined || value === null ? '' : String(value)
 }
 
-/** Whether a cell of a changed row says which row it is. */
+/** Returns whether a cell identifies a changed row: key or unchanged context. */
 function isPlace({ key, context = [] }: GridDiff, { before, after }: DiffRow, name: string): boolean {
   return key.includes(name) || (context.includes(name) && before?.[name] === after?.[name])
 }
 
-/** The text of a cell of a row: `old → new` where it changed. */
+/** Formats a cell: `old → new` if changed. */
 function cellText(diff: GridDiff, row: DiffRow, name: string): string {
   const { change, before, after } = row
   if (change === 'added') return plain(after![name])
   if (change === 'removed') return plain(before![name])
   if (!(name in after!)) return ''
-  const [old, now] = [before![name], after![name]]
-  if (isPlace(diff, row, name)) return plain(now)
-  return `${old === null ? 'null' : plain(old)} → ${now === null ? 'null' : plain(now)}`
+  const [oldValue, newValue] = [before![name], after![name]]
+  if (isPlace(diff, row, name)) return plain(newValue)
+  return `${oldValue === null ? 'null' : plain(oldValue)} → ${newValue === null ? 'null' : plain(newValue)}`
 }
 
+/** Returns the number of rows that are not listed. */
 function notListed({ rows, rows_added, rows_removed, rows_changed }: GridDiff): number {
   return rows_added + rows_removed + rows_changed - rows.length
 }
@@ -143,17 +151,17 @@ function asTable(diff: GridDiff, { names, isStat, color, width }: Printing): str
     lines.push(colored(sign, `${sign} ${visible(columnText(column))}`))
   }
   if (isStat || diff.rows.length === 0) return `${lines.join('\n')}\n`
-  const shown = columnsOf(diff)
+  const columns = columnsOf(diff)
   const rows = diff.rows.map((row) => [
     SIGN[row.change],
     String(row.row_after ?? row.row_before),
-    ...shown.map((name) => cellText(diff, row, name)),
+    ...columns.map((name) => cellText(diff, row, name)),
   ])
   const isNumber = (k: number): boolean => rows.every((row) => /^(-?\d[\d.e+-]*)?$/i.test(row[k]))
-  const { text, shown: fit } = fittedTable(
+  const { text, shown: fitCount } = fittedTable(
     {
-      names: ['', 'ROW', ...shown],
-      numeric: ['', 'ROW', ...shown].map((_, k) => k > 0 && isNumber(k)),
+      names: ['', 'ROW', ...columns],
+      numeric: ['', 'ROW', ...columns].map((_, k) => k > 0 && isNumber(k)),
       rows,
     },
     width,
@@ -161,14 +169,14 @@ function asTable(diff: GridDiff, { names, isStat, color, width }: Printing): str
   )
   const [head, ...body] = text.trimEnd().split('\n')
   lines.push('', head, ...body.map((line) => colored(line[0], line)))
-  const hidden = shown.length + 2 - fit
+  const hidden = columns.length + 2 - fitCount
   const more = notListed(diff)
   if (more > 0) lines.push(chalk.dim(`… ${counted(more, 'more row')} (--limit)`))
   if (hidden > 0) lines.push(chalk.dim(`… ${counted(hidden, 'more column')} (--columns, --format csv)`))
   return `${lines.join('\n')}\n`
 }
 
-/** A line for each cell that differs, and for the cells of a changed row that say which it is. A text that is empty is in quotes. */
+/** Formats one line per changed cell, and per cell that identifies a changed row. Empty texts are quoted. */
 function asCsv(diff: GridDiff): string {
   const cell = (value: DiffValue | undefined): string => (value === '' ? '""' : quotedCell(plain(value)))
   const lines = ['change,row_before,row_after,column,before,after']
@@ -186,7 +194,7 @@ function quotedCell(text: string): string {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Columns of a table in Markdown. */
+/** Maximum number of columns of a Markdown table. */
 const MAX_COLUMNS = 12
 
 function asMarkdown(diff: GridDiff, { names, isStat }: Printing): string {
@@ -195,14 +203,14 @@ function asMarkdown(diff: GridDiff, { names, isStat }: Printing): string {
   for (const column of diff.columns) lines.push(`- ${signOf(column)} ${markdown(columnText(column))}`)
   if (diff.columns.length > 0) lines.push('')
   if (!isStat && diff.rows.length > 0) {
-    const shown = columnsOf(diff).slice(0, MAX_COLUMNS)
+    const columns = columnsOf(diff).slice(0, MAX_COLUMNS)
     lines.push(
-      `| | row | ${shown.map(markdown).join(' | ')} |`,
-      `|---|---:|${shown.map(() => '---|').join('')}`,
+      `| | row | ${columns.map(markdown).join(' | ')} |`,
+      `|---|---:|${columns.map(() => '---|').join('')}`,
     )
-    // What is gone comes first: it is what nobody sees afterwards.
+    // Removed rows first: nobody sees them afterwards.
     for (const row of removedFirst(diff.rows)) {
-      const cells = shown.map((name) => markdown(cellText(diff, row, name)))
+      const cells = columns.map((name) => markdown(cellText(diff, row, name)))
       lines.push(`| ${SIGN[row.change]} | ${row.row_after ?? row.row_before} | ${cells.join(' | ')} |`)
     }
     const more = notListed(diff)
@@ -212,11 +220,13 @@ function asMarkdown(diff: GridDiff, { names, isStat }: Printing): string {
   return `${lines.join('\n').replace(/\n{3,}/g, '\n\n')}\n`
 }
 
+/** Sorts rows: removed, changed, added. */
 function removedFirst(rows: readonly DiffRow[]): DiffRow[] {
   const rank = { removed: 0, changed: 1, added: 2 } as const
   return [...rows].sort((a, b) => rank[a.change] - rank[b.change])
 }
 
+/** Escapes text for HTML. */
 function html(text: string): string {
   return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`)
 }
@@ -224,7 +234,7 @@ function html(text: string): string {
 const STYLE =
   'body{font:14px/1.4 system-ui,sans-serif;margin:2rem;color:#1c2330}table{border-collapse:collapse}th,td{padding:.2rem .6rem;border-bottom:1px solid #e3e6ec;text-align:left;white-space:pre-wrap}th{color:#5b6575;font-weight:600}.added{background:#e8f6ec}.removed{background:#fdecec}del{color:#b3261e}ins{color:#146c2e;text-decoration:none}'
 
-/** A page of its own, without scripts. */
+/** Formats a diff as a self-contained page without scripts. */
 function asHtml(diff: GridDiff, { names, isStat }: Printing): string {
   const title = html(`${names.before} → ${names.after}`)
   const parts = [
@@ -236,10 +246,10 @@ function asHtml(diff: GridDiff, { names, isStat }: Printing): string {
       `<ul>\n${diff.columns.map((column) => `<li>${signOf(column)} ${html(columnText(column))}</li>`).join('\n')}\n</ul>`,
     )
   if (!isStat && diff.rows.length > 0) {
-    const shown = columnsOf(diff)
-    const head = ['', 'row', ...shown].map((name) => `<th>${html(name)}</th>`).join('')
+    const columns = columnsOf(diff)
+    const head = ['', 'row', ...columns].map((name) => `<th>${html(name)}</th>`).join('')
     const body = diff.rows.map((row) => {
-      const cells = shown.map((name) => `<td>${htmlCell(diff, row, name)}</td>`).join('')
+      const cells = columns.map((name) => `<td>${htmlCell(diff, row, name)}</td>`).join('')
       return `<tr class="${row.change}"><td>${SIGN[row.change]}</td><td>${row.row_after ?? row.row_before}</td>${cells}</tr>`
     })
     parts.push(`<table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${body.join('\n')}\n</tbody>\n</table>`)
@@ -249,13 +259,14 @@ function asHtml(diff: GridDiff, { names, isStat }: Printing): string {
   return `${parts.join('\n')}\n</html>\n`
 }
 
+/** Formats a cell, with marks for old and new value if changed. */
 function htmlCell(diff: GridDiff, row: DiffRow, name: string): string {
   if (row.change !== 'changed' || isPlace(diff, row, name)) return html(cellText(diff, row, name))
   if (!(name in row.after!)) return ''
   return `<del>${html(plain(row.before![name]))}</del> <ins>${html(plain(row.after![name]))}</ins>`
 }
 
-/** Attributes of plots that differ, in another format than a table. */
+/** Formats changed attributes of plots. */
 export function attributesText(
   attributes: readonly { attribute: string; before?: unknown; after?: unknown }[],
   format: Exclude<DiffFormat, 'table'>,
@@ -267,7 +278,7 @@ export function attributesText(
   const title = `${names.before} → ${names.after}`
   switch (format) {
     case 'ndjson':
-      return attributes.map((one) => `${JSON.stringify(one)}\n`).join('')
+      return attributes.map((change) => `${JSON.stringify(change)}\n`).join('')
     case 'csv':
       return [['attribute', 'before', 'after'], ...rows]
         .map((row) => `${row.map(quotedCell).join(',')}\n`)

@@ -1,9 +1,10 @@
+// Failures of batch commands.
 import type { Problem } from '../../contract/errors.ts'
 
-/** A failed item of a batch. */
+/** Failed item of a batch. */
 export interface Failure {
   of: string
   problem: Problem
-  /** Items not tried after this failure. */
+  /** Items not attempted after this failure. */
   untried?: readonly string[]
 }

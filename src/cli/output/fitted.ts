@@ -1,45 +1,50 @@
+// Fits tables to the terminal width.
 import { table } from './table.ts'
 import type { TableView } from './view.ts'
 
-/** The longest text of a cell that is shown. */
+/** Maximum length of a printed cell. */
 const WIDEST_CHARACTERS = 40
 
-/** Rows of a grid as texts, by column. */
+/** Rows of a grid as texts. */
 export interface Cells {
   names: readonly string[]
-  /** Whether a column has numbers only. */
+  /** True for columns that contain only numbers. */
   numeric: readonly boolean[]
   rows: readonly (readonly string[])[]
 }
 
-/** A table of as many columns as fit into a width; at least one. `isCut`: long texts are shortened. */
+/**
+ * Formats as many columns as fit into a width, at least one. `isCut`: long texts are shortened. Returns also
+ * the number of columns.
+ */
 export function fittedTable(
   { names, numeric, rows }: Cells,
   width: number,
   color: boolean,
   isCut = true,
 ): { text: string; shown: number } {
-  const short = isCut ? rows.map((row) => row.map(shortText)) : rows
-  let left = width
-  let shown = 0
-  for (; shown < names.length; shown++) {
-    left -=
-      short.reduce((most, row) => Math.max(most, row[shown].length), names[shown].length) +
-      (shown > 0 ? 2 : 0)
-    if (shown > 0 && left < 0) break
+  const texts = isCut ? rows.map((row) => row.map(shortText)) : rows
+  let remaining = width
+  let columnCount = 0
+  for (; columnCount < names.length; columnCount++) {
+    remaining -=
+      texts.reduce((longest, row) => Math.max(longest, row[columnCount].length), names[columnCount].length) +
+      (columnCount > 0 ? 2 : 0)
+    if (columnCount > 0 && remaining < 0) break
   }
   const view: TableView = {
-    columns: names.slice(0, shown).map((name, k) => ({
+    columns: names.slice(0, columnCount).map((name, k) => ({
       field: name,
       title: name,
       align: numeric[k] ? ('right' as const) : undefined,
     })),
   }
-  const cells = short.map((row) => row.slice(0, shown))
+  const cells = texts.map((row) => row.slice(0, columnCount))
   const text = table(false, view, cells, color)
-  return { text, shown }
+  return { text, shown: columnCount }
 }
 
+/** Shortens a text. */
 function shortText(text: string): string {
   return text.length <= WIDEST_CHARACTERS ? text : `${text.slice(0, WIDEST_CHARACTERS - 1)}…`
 }

@@ -1,6 +1,7 @@
+// Escapes text for Markdown.
 import { visible } from './visible.ts'
 
-/** Entities, and a space without width where GitHub would see a mention, a reference, an emoji or a commit. */
+/** Escapes as entities. Zero-width spaces prevent mentions, references, emoji and commit links on GitHub. */
 const ESCAPED: Readonly<Record<string, string>> = {
   '<': '&lt;',
   '&': '&amp;',
@@ -8,7 +9,7 @@ const ESCAPED: Readonly<Record<string, string>> = {
   '#': '#&#8203;',
 }
 
-/** Text in Markdown, also in the cell of a table: one line, and nothing in it is markup. */
+/** Escapes text for Markdown and its table cells: one line, no markup, at most 200 characters. */
 export function markdown(text: string): string {
   const short = text.length > 200 ? `${text.slice(0, 200)}…` : text
   return visible(short)

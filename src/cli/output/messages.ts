@@ -1,3 +1,4 @@
+// Writes notes, warnings, errors and progress to stderr.
 import { errorBody, Problem } from '../../contract/errors.ts'
 import type { CheckReport } from '../../contract/resources/index.ts'
 import { rowLines, titleOf } from './check-rows.ts'
@@ -5,10 +6,10 @@ import { hasColor } from './color.ts'
 import type { Failure } from './failure.ts'
 import { visible } from './visible.ts'
 
-/** How progress is shown: a bar that moves, lines that stay, or not at all. */
+/** Progress display: a moving bar, lines, or none. */
 export type ProgressStyle = 'bar' | 'plain' | 'none'
 
-/** A warning, and the file that it is about. */
+/** Warning with the file that it concerns. */
 export interface Warned {
   of: string | undefined
   text: string
@@ -29,13 +30,13 @@ export class Messages {
     this.terminal = process.stderr.isTTY === true
     const auto = this.terminal && environment.TERM !== 'dumb' ? 'bar' : 'plain'
     const style = progress === 'auto' ? auto : progress
-    // A terminal without a size has no room for a bar.
+    // A terminal without a size cannot show a bar.
     const isFlat = style === 'bar' && this.terminal && !process.stderr.columns
     this.style = quiet || isJson ? 'none' : isFlat ? 'plain' : style
     this.color = hasColor(process.stderr, environment)
   }
 
-  /** Whether notes and progress are suppressed. */
+  /** Returns whether notes and progress are suppressed. */
   get silent(): boolean {
     return this.quiet || this.isJson
   }
@@ -43,57 +44,57 @@ export class Messages {
   /** All warnings of this run. */
   readonly warned: Warned[] = []
 
-  /** The command to run after an error. */
+  /** Returns the suggested command after an error. */
   next: (problem: Problem) => string | undefined = () => undefined
 
-  /** A note for users. Suppressed by --quiet and --json. */
+  /** Writes a note, unless --quiet or --json. */
   note(text: string): void {
     if (!this.quiet && !this.isJson) this.line(text)
   }
 
-  /** A note shown only on a terminal, not in logs of scripts. */
+  /** Writes a note only on a terminal, not in logs of scripts. */
   aside(text: string): void {
     if (this.terminal) this.note(text)
   }
 
-  /** A picture in characters, for a terminal: its colors and line ends stay. */
+  /** Writes a picture of characters on a terminal, with colors and line breaks. */
   picture(text: string): void {
     if (this.terminal && !this.silent) this.raw(text)
   }
 
-  /** Says that a list has more items than are shown. */
-  cut(shown: number): void {
+  /** Notes that a list was cut. */
+  cut(limit: number): void {
     if (this.quiet) return
-    const text = `only the first ${shown} are listed; use a higher --limit for more`
-    this.line(this.isJson ? JSON.stringify({ truncated: true, limit: shown, detail: text }) : text)
+    const text = `only the first ${limit} are listed; for more, use a higher --limit`
+    this.line(this.isJson ? JSON.stringify({ truncated: true, limit: limit, detail: text }) : text)
   }
 
-  /** A warning, shown also with --quiet. With --json, warnings are in the JSON instead. */
+  /** Writes a warning, also with --quiet. With --json, warnings are part of the output instead. */
   warning(text: string, of?: string): void {
     this.warned.push({ of, text })
     if (!this.isJson) this.line(`${this.paint('33', 'warning:')} ${about(of, text)}`)
   }
 
-  /** An error: with --json a JSON object, otherwise the message and the hint. */
+  /** Writes an error: as JSON object with --json, otherwise message and hint. */
   error(problem: Problem, of?: string): void {
     if (this.isJson) {
       const { detail, errors } = errorBody(problem)
-      const named =
+      const fileName =
         of || (problem.line === undefined ? undefined : /^(.+?), line \d+/.exec(problem.message)?.[1])
-      const file = named ? { file: named } : {}
+      const file = fileName ? { file: fileName } : {}
       const more = { ...file, next: this.next(problem) }
       this.line(JSON.stringify({ detail, errors: errors.map((error) => ({ ...error, ...more })), ...file }))
       return
     }
-    const what = about(of, problem.message)
+    const message = about(of, problem.message)
     const clean = (text: string): string => visible(oneLine(text))
     const hint = problem.hint ? ` ${this.paint('2', clean(problem.hint))}` : ''
-    const end = /[.?!…]$/.test(what) || !hint ? '' : '.'
-    this.raw(this.wrapped(`${this.paint('31', 'error:')} ${clean(what)}${end}${hint}`))
+    const end = /[.?!…]$/.test(message) || !hint ? '' : '.'
+    this.raw(this.wrapped(`${this.paint('31', 'error:')} ${clean(message)}${end}${hint}`))
     for (const line of details(problem)) this.raw(visible(line))
   }
 
-  /** The failures of a batch. With --json, one object for all. */
+  /** Writes the failures of a batch. With --json, one object for all. */
   failures(failures: readonly Failure[]): void {
     if (failures.length === 0) return
     const untried = failures.flatMap((failure) => failure.untried ?? [])
@@ -122,24 +123,25 @@ export class Messages {
     )
   }
 
+  /** Writes that the command was interrupted. */
   interrupted(): void {
     this.line(
       this.isJson ? JSON.stringify(errorBody(new Problem('interrupted', 'interrupted'))) : 'interrupted',
     )
   }
 
-  /** Writes a line. Control characters and line ends of names and data are replaced. */
+  /** Writes a line. Escapes control characters and line breaks of names and data. */
   line(text: string): void {
     const [, paint = '', rest = text] = /^(\u001b\[\d+m\w+:\u001b\[0m )?(.*)$/s.exec(text) ?? []
     this.raw(this.wrapped(paint + visible(oneLine(rest))))
   }
 
-  /** Writes a line as it is. */
+  /** Writes a line unchanged. */
   raw(text: string): void {
     process.stderr.write(`${text}\n`)
   }
 
-  /** On a terminal, breaks a line between words. */
+  /** Wraps a line at the terminal width; unchanged elsewhere. */
   private wrapped(line: string): string {
     const width = process.stderr.columns
     return this.terminal && width ? wrapped(line, width) : line
@@ -150,7 +152,7 @@ export class Messages {
   }
 }
 
-/** Lines below an error: the rows that fail checks. */
+/** Lists the rows that failed checks, below an error. */
 function details({ checks }: Problem): string[] {
   const { results } = (checks ?? { results: [] }) as CheckReport
   return results
@@ -158,27 +160,29 @@ function details({ checks }: Problem): string[] {
     .flatMap((result) => [`  ${titleOf(result)}`, ...rowLines(result)])
 }
 
-/** A message with the file that it is about, unless it names it already. */
-function about(of: string | undefined, message: string): string {
-  if (of === undefined) return message
-  const at = message.indexOf(of)
-  const [before = '', after = ''] = [message[at - 1], message[at + of.length]]
+/** Prefixes a message with its file, unless the message contains the name. */
+function about(subject: string | undefined, message: string): string {
+  if (subject === undefined) return message
+  const at = message.indexOf(subject)
+  const [before = '', after = ''] = [message[at - 1], message[at + subject.length]]
   const isNamed = at >= 0 && !/\w/.test(before) && !/\w/.test(after)
-  return isNamed ? message : `${of}: ${message}`
+  return isNamed ? message : `${subject}: ${message}`
 }
 
-/** Breaks a line between words at a width. Escape codes take no room. A longer word stays whole, so it can be copied. */
+/**
+ * Wraps a line at a width. Escape codes have no width. Long words are not broken, so that they can be copied.
+ */
 export function wrapped(line: string, width: number): string {
-  let used = 0
+  let usedWidth = 0
   let text = ''
   for (const word of line.split(' ')) {
-    const room = word.replace(/\u001b\[[\d;]*m/g, '').length
-    if (used > 0 && used + 1 + room > width) {
+    const wordWidth = word.replace(/\u001b\[[\d;]*m/g, '').length
+    if (usedWidth > 0 && usedWidth + 1 + wordWidth > width) {
       text += `\n${word}`
-      used = room
+      usedWidth = wordWidth
     } else {
-      text += used > 0 || text !== '' ? ` ${word}` : word
-      used += room + (used > 0 ? 1 : 0)
+      text += usedWidth > 0 || text !== '' ? ` ${word}` : word
+      usedWidth += wordWidth + (usedWidth > 0 ? 1 : 0)
     }
   }
   return text

@@ -1,9 +1,10 @@
+// Shows long texts in a pager.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 /**
- * Writes a text to stdout; through PAGER, or less, if it is longer than the terminal. An empty PAGER, or `cat`,
- * turns that off.
+ * Writes a text to stdout, through PAGER (or less) if it is longer than the terminal. An empty PAGER, or
+ * `cat`, disables paging.
  */
 export async function paged(text: string, environment: NodeJS.ProcessEnv): Promise<void> {
   const lines = text.split('\n').length
@@ -13,24 +14,24 @@ export async function paged(text: string, environment: NodeJS.ProcessEnv): Promi
     await writeOut(text)
     return
   }
-  // -F: end if it fits; -R: keep colors; -X: leave the text on the screen; -S: cut long lines.
+  // -F: exit if the text fits; -R: colors; -X: keep the text on screen; -S: cut long lines.
   const child = spawn(pager, {
     shell: true,
     stdio: ['pipe', 'inherit', 'inherit'],
     env: { ...environment, LESS: environment.LESS ?? 'FRXS' },
   })
-  const interrupted = (): void => {}
-  // Ctrl-C is for the pager.
-  process.on('SIGINT', interrupted)
+  const ignoreInterrupt = (): void => {}
+  // Leave Ctrl-C to the pager.
+  process.on('SIGINT', ignoreInterrupt)
   try {
     const failed = once(child, 'error').then(() => true)
-    // The pager can end before it has read everything.
+    // The pager can exit before reading all text.
     child.stdin.on('error', () => {})
     child.stdin.end(text)
     const ended = once(child, 'close').then(([code]) => code === 127)
     if (await Promise.race([failed, ended])) await writeOut(text)
   } finally {
-    process.off('SIGINT', interrupted)
+    process.off('SIGINT', ignoreInterrupt)
   }
 }
 

@@ -1,19 +1,21 @@
+// Draws lines, points and bars as characters, from the data of a figure.
 import { orderedLabels } from '../../charts/figure/label-order.ts'
 import { stepAbove } from '../../charts/figure/steps.ts'
 import { DOTS } from './picture.ts'
 
-/** A chart as characters, drawn from its data: lines, points and bars on one pair of axes. */
+/** Options for drawing a chart as characters. */
 export interface PlotTextOptions {
-  /** Characters across and lines down, with axes and without title and legend. */
+  /** Size in characters and lines, with axes, without title and legend. */
   columns: number
   lines: number
   color: boolean
-  /** Colors of traces, in order. Default: those of plotly.js. */
+  /** Colors of traces, in order. Default: plotly.js colors. */
   colors?: readonly string[]
-  /** Makes a text of a figure safe for a terminal. */
+  /** Removes markup and control characters. */
   plain: (text: string) => string
 }
 
+/** Attributes of a trace that are read. */
 export interface TextTrace {
   name?: unknown
   type?: unknown
@@ -28,9 +30,9 @@ export interface TextTrace {
   [other: string]: unknown
 }
 
-/** The default colors of traces in plotly.js, in order. */
+/** Default colors of traces in plotly.js, in order. */
 const PLOTLY_COLORS = '1f77b4 ff7f0e 2ca02c d62728 9467bd 8c564b e377c2 7f7f7f bcbd22 17becf'.split(' ')
-/** Attributes that change what is drawn in ways that characters cannot show. */
+/** Attributes with effects that characters cannot show. */
 const UNSUPPORTED = [
   'fill',
   'stackgroup',
@@ -47,53 +49,54 @@ const UNSUPPORTED = [
   'y0',
   'dy',
 ]
-/** Traces with fewer points have markers, as in plotly.js. */
+/** Number of points below which traces have markers, as in plotly.js. */
 const MARKERS_BELOW = 20
 
-/** Numbers from 0 to 1 on an axis, and what is written there. */
+/** Axis: positions of values from 0 to 1, and ticks. */
 interface Axis {
   place: (value: unknown) => number | undefined
   ticks: (room: number) => { at: number; text: string }[]
 }
 
-/** The lines of a chart; undefined if it has something that only a picture can show. */
+/** Draws a chart as lines of text. Returns undefined if it needs an image. */
 export function plotText(
   traces: readonly TextTrace[],
   layout: Record<string, unknown>,
   { columns, lines, color, colors, plain }: PlotTextOptions,
 ): string[] | undefined {
   const numbered = traces.map((trace, number) => ({ trace, number })).filter(({ trace }) => isVisible(trace))
-  const shown = numbered.map(({ trace }) => trace)
-  if (shown.length === 0 || !shown.every(isSupported)) return undefined
-  // Shares of a whole are other values.
+  const visibleTraces = numbered.map(({ trace }) => trace)
+  if (visibleTraces.length === 0 || !visibleTraces.every(isSupported)) return undefined
+  // barnorm changes the values to shares of the total.
   if (layout.barnorm !== undefined && layout.barnorm !== '') return undefined
-  const bars = shown.filter(({ type }) => type === 'bar')
-  const isAcross = bars.length > 0 && bars.every(({ orientation }) => orientation === 'h')
+  const bars = visibleTraces.filter(({ type }) => type === 'bar')
+  const isHorizontal = bars.length > 0 && bars.every(({ orientation }) => orientation === 'h')
   if (
     bars.length > 0 &&
-    (bars.length < shown.length || (!isAcross && bars.some(({ orientation }) => orientation === 'h')))
+    (bars.length < visibleTraces.length ||
+      (!isHorizontal && bars.some(({ orientation }) => orientation === 'h')))
   )
     return undefined
-  const heights = bars.flatMap((bar) => pointsOf(bar).map(({ x, y }) => (isAcross ? x : y)))
+  const heights = bars.flatMap((bar) => pointsOf(bar).map(({ x, y }) => (isHorizontal ? x : y)))
   if (heights.some((value) => isKnown(value) && typeof value !== 'number')) return undefined
-  const boxes = bars.length > 0 ? boxesOf(bars, layout.barmode, isAcross) : []
+  const boxes = bars.length > 0 ? boxesOf(bars, layout.barmode, isHorizontal) : []
   if (!boxes) return undefined
-  const along = isAcross ? 'y' : 'x'
+  const positionAxis = isHorizontal ? 'y' : 'x'
   const values = (letter: 'x' | 'y'): unknown[] => {
-    if (bars.length > 0 && letter !== along) return [0, ...boxes.flatMap(({ from, to }) => [from, to])]
-    return shown.flatMap((trace) => pointsOf(trace).map((point) => point[letter]))
+    if (bars.length > 0 && letter !== positionAxis) return [0, ...boxes.flatMap(({ from, to }) => [from, to])]
+    return visibleTraces.flatMap((trace) => pointsOf(trace).map((point) => point[letter]))
   }
-  const pad = (letter: 'x' | 'y'): number => (bars.length > 0 && letter === along ? 0.5 : 0)
+  const pad = (letter: 'x' | 'y'): number => (bars.length > 0 && letter === positionAxis ? 0.5 : 0)
   const sizes = new Map<string, number>()
-  for (const trace of shown)
+  for (const trace of visibleTraces)
     for (const point of pointsOf(trace)) {
-      const [label, value] = isAcross ? [point.y, point.x] : [point.x, point.y]
+      const [label, value] = isHorizontal ? [point.y, point.x] : [point.x, point.y]
       sizes.set(String(label), (sizes.get(String(label)) ?? 0) + (Number(value) || 0))
     }
   const x = axisOf(values('x'), layout.xaxis, pad('x'), plain, sizes)
   const y = axisOf(values('y'), layout.yaxis, pad('y'), plain, sizes)
   if (!x || !y) return undefined
-  // Bars begin at zero, which a logarithmic axis does not have.
+  // Bars start at zero, which logarithmic axes lack.
   const isLog = (axis: unknown): boolean => (axis as { type?: unknown } | undefined)?.type === 'log'
   if (bars.length > 0 && (isLog(layout.xaxis) || isLog(layout.yaxis))) return undefined
   const yTicks = y.ticks(Math.max(2, Math.floor(lines / 4)))
@@ -102,50 +105,52 @@ export function plotText(
   const height = lines - 2
   if (width < 20 || height < 4) return undefined
   const canvas = new Canvas(width, height)
-  if (bars.length > 0) drawBars(canvas, boxes, isAcross ? y : x, isAcross ? x : y, isAcross)
-  else for (const [k, trace] of shown.entries()) drawTrace(canvas, trace, x, y, k)
-  const paint = (k: number): number[] => rgbOf(shown[k], numbered[k].number, colors)
+  if (bars.length > 0) drawBars(canvas, boxes, isHorizontal ? y : x, isHorizontal ? x : y, isHorizontal)
+  else for (const [k, trace] of visibleTraces.entries()) drawTrace(canvas, trace, x, y, k)
+  const paint = (k: number): number[] => rgbOf(visibleTraces[k], numbered[k].number, colors)
   const result = frame(canvas.rows(color ? paint : undefined), yTicks, gutter, height)
   result.push(`${' '.repeat(gutter + 1)}└${'─'.repeat(width)}`)
   result.push(underTicks(x.ticks(Math.max(2, Math.floor(width / 14))), gutter + 2, width))
   return result
 }
 
-/** A legend: the names of traces, in their colors. */
+/** Formats the legend: names of traces in their colors. */
 export function legendOf(
   traces: readonly TextTrace[],
   color: boolean,
   plain: (text: string) => string,
   colors?: readonly string[],
 ): string[] {
-  const named = traces.flatMap((trace, k) =>
+  const namedTraces = traces.flatMap((trace, k) =>
     isVisible(trace) && typeof trace.name === 'string' && trace.showlegend !== false
       ? [{ trace, k, name: plain(trace.name) }]
       : [],
   )
-  if (named.length < 2) return []
-  const parts = named
+  if (namedTraces.length < 2) return []
+  const parts = namedTraces
     .slice(0, 10)
     .map(({ trace, k, name }) => (color ? `${ink(rgbOf(trace, k, colors))}■\u001b[39m ${name}` : `■ ${name}`))
-  return [`  ${parts.join('   ')}${named.length > 10 ? ' …' : ''}`]
+  return [`  ${parts.join('   ')}${namedTraces.length > 10 ? ' …' : ''}`]
 }
 
-/** A trace can be null in a figure. */
+/** Returns whether a trace is visible. Traces in figures can be null. */
 function isVisible(trace: TextTrace | null): trace is TextTrace {
   return typeof trace === 'object' && trace !== null && (trace.visible ?? true) === true
 }
 
+/** Returns whether characters can show a trace. */
 function isSupported(trace: TextTrace): boolean {
   const { type, x, y, line } = trace
   if (type !== undefined && type !== 'scatter' && type !== 'scattergl' && type !== 'bar') return false
   if (line?.shape !== undefined && line.shape !== 'linear') return false
   if (!(x === undefined || Array.isArray(x)) || !(y === undefined || Array.isArray(y)) || (!x && !y))
     return false
-  // Names over names: two levels of categories.
+  // Two levels of categories.
   if ([x, y].some((list) => Array.isArray(list) && list.some(Array.isArray))) return false
   return UNSUPPORTED.every((name) => trace[name] === undefined || trace[name] === name[0])
 }
 
+/** Returns the points of a trace. A missing coordinate is the point number. */
 function pointsOf({ x, y }: TextTrace): { x: unknown; y: unknown }[] {
   const [xs, ys] = [x as unknown[] | undefined, y as unknown[] | undefined]
   const count = Math.min(xs?.length ?? Number.POSITIVE_INFINITY, ys?.length ?? Number.POSITIVE_INFINITY)
@@ -154,19 +159,20 @@ function pointsOf({ x, y }: TextTrace): { x: unknown; y: unknown }[] {
 
 const DATE = /^\d{4}-\d{2}(-\d{2}([T ]\d{2}(:\d{2}(:\d{2}(\.\d+)?)?)?)?)?$/
 
+/** Returns whether a value is present: not null, undefined or empty. */
 function isKnown(value: unknown): boolean {
   return value !== null && value !== undefined && value !== ''
 }
 
-/** An axis over all of these values; undefined for what is not supported. */
+/** Creates an axis for values; undefined if not supported. */
 function axisOf(
   values: readonly unknown[],
-  given: unknown,
+  attributes: unknown,
   pad: number,
   plain: (text: string) => string,
   sizes: ReadonlyMap<string, number>,
 ): Axis | undefined {
-  const axis = withUnit(given)
+  const axis = withUnit(attributes)
   const { type, range, autorange, categoryorder, categoryarray, tickvals, ticktext } = axis
   if (type === 'multicategory') return undefined
   const isReversed = autorange === 'reversed'
@@ -176,30 +182,30 @@ function axisOf(
     !(Array.isArray(tickvals) && tickvals.every((tick) => typeof tick === 'number'))
   )
     return undefined
-  const known = values.filter(isKnown)
-  if (known.length === 0) return undefined
-  // Reversed, or with an end that the data decides.
+  const presentValues = values.filter(isKnown)
+  if (presentValues.length === 0) return undefined
+  // Reversed, or partly determined by the data.
   if (range !== undefined && type !== 'category' && !isAscending(range)) return undefined
-  // plotly.js takes texts of numbers for numbers.
-  if (type !== 'category' && known.some((value) => typeof value === 'string' && isNumberText(value)))
+  // plotly.js treats numeric texts as numbers.
+  if (type !== 'category' && presentValues.some((value) => typeof value === 'string' && isNumberText(value)))
     return undefined
   const isNumeric = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value)
-  // Labels are all shown, whatever part of the axis is.
+  // Categories ignore the range: all labels are shown.
   if (
     type === 'category' ||
-    ((type === undefined || type === '-') && !known.every(isNumeric) && !known.every(isDate))
+    ((type === undefined || type === '-') && !presentValues.every(isNumeric) && !presentValues.every(isDate))
   )
-    return known.every((value) => !isDateLike(value))
-      ? categories(orderedLabels(known, categoryorder, categoryarray, sizes), isReversed, plain)
+    return presentValues.every((value) => !isDateLike(value))
+      ? categories(orderedLabels(presentValues, categoryorder, categoryarray, sizes), isReversed, plain)
       : undefined
-  if (type === 'date' || ((type === undefined || type === '-') && known.every(isDate))) {
-    const days = known.map(timeOf)
+  if (type === 'date' || ((type === undefined || type === '-') && presentValues.every(isDate))) {
+    const days = presentValues.map(timeOf)
     if (days.some(Number.isNaN)) return undefined
     return numbers(days, rangeGiven(range, timeOf), pad * DAY_MS, timeOf, dateTicks)
   }
-  if (!known.every(isNumeric)) return undefined
+  if (!presentValues.every(isNumeric)) return undefined
   if (type === 'log') {
-    const positive = (known as number[]).filter((value) => value > 0).map(Math.log10)
+    const positive = (presentValues as number[]).filter((value) => value > 0).map(Math.log10)
     const place = (value: unknown): number =>
       isNumeric(value) && (value as number) > 0 ? Math.log10(value as number) : Number.NaN
     return positive.length === 0
@@ -208,22 +214,22 @@ function axisOf(
   }
   if (type !== undefined && type !== 'linear' && type !== '-') return undefined
   const number = (value: unknown): number => (isNumeric(value) ? (value as number) : Number.NaN)
-  const own = Array.isArray(tickvals)
+  const customTicks = Array.isArray(tickvals)
     ? (tickvals as number[]).map((value, k) => ({
         value,
         text: plain(String(Array.isArray(ticktext) ? ticktext[k] : value)),
       }))
     : undefined
-  const ticks = own
-    ? (_: number, __: number, room: number) => thinned(own, room)
+  const ticks = customTicks
+    ? (_: number, __: number, room: number) => thinned(customTicks, room)
     : (from: number, to: number, room: number) =>
         withUnits(axis, numberTicks(from, to, room, axis.tickformat === 'd'))
-  return numbers(known as number[], rangeGiven(range, number), pad, number, ticks)
+  return numbers(presentValues as number[], rangeGiven(range, number), pad, number, ticks)
 }
 
-/** As many ticks as fit, with that of zero. */
-function thinned(ticks: readonly Tick[], room: number): Tick[] {
-  const step = Math.ceil(ticks.length / room)
+/** Returns as many ticks as fit, always including zero. */
+function thinned(ticks: readonly Tick[], maxTicks: number): Tick[] {
+  const step = Math.ceil(ticks.length / maxTicks)
   const zero = Math.max(
     0,
     ticks.findIndex(({ value }) => value === 0),
@@ -231,62 +237,69 @@ function thinned(ticks: readonly Tick[], room: number): Tick[] {
   return ticks.filter((_, k) => (k - zero) % step === 0)
 }
 
-/** The attributes of an axis. */
-function withUnit(given: unknown): Record<string, unknown> {
-  return typeof given === 'object' && given !== null ? (given as Record<string, unknown>) : {}
+/** Returns the attributes of an axis; empty if unset. */
+function withUnit(axis: unknown): Record<string, unknown> {
+  return typeof axis === 'object' && axis !== null ? (axis as Record<string, unknown>) : {}
 }
 
-/** Ticks with the unit of their axis: a word is read once, at the top. */
+/** Adds the unit of the axis to ticks. A word is added only to the top tick. */
 function withUnits({ tickprefix, ticksuffix }: Record<string, unknown>, ticks: Tick[]): Tick[] {
-  const [before, after] = [tickprefix, ticksuffix].map((unit) => (typeof unit === 'string' ? unit : ''))
-  const isWord = after.length > 2
+  const [prefix, suffix] = [tickprefix, ticksuffix].map((unit) => (typeof unit === 'string' ? unit : ''))
+  const isWord = suffix.length > 2
   return ticks.map(({ value, text }, k) => ({
     value,
-    text: `${before}${text}${isWord && k < ticks.length - 1 ? '' : after}`,
+    text: `${prefix}${text}${isWord && k < ticks.length - 1 ? '' : suffix}`,
   }))
 }
 
+/** Tick: value on the axis (log10 for log axes, ms for dates) and label. */
 interface Tick {
   value: number
   text: string
 }
 
+/** Returns whether a text is a number. */
 function isNumberText(text: string): boolean {
   return text.trim() !== '' && Number.isFinite(Number(text))
 }
 
+/** Returns whether a range is ascending. */
 function isAscending(range: unknown): boolean {
   if (!Array.isArray(range) || range.length !== 2) return false
   const [from, to] = range
   return typeof from === typeof to && (typeof from === 'number' || typeof from === 'string') && from < to
 }
 
+/** Returns whether a value is an ISO date in a supported format. */
 function isDate(value: unknown): boolean {
   return typeof value === 'string' && DATE.test(value)
 }
 
-/** A text that a chart takes for a date in a way that is not read here. */
+/** Returns whether a text is a date for plotly.js, also in formats not supported here. */
 function isDateLike(value: unknown): boolean {
   return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}/.test(value)
 }
 
+/** Parses a date to ms since 1970; NaN for other values. */
 function timeOf(value: unknown): number {
   if (!isDate(value)) return Number.NaN
   const [day, time = '00:00'] = (value as string).split(/[T ]/)
   return Date.parse(`${day.length === 7 ? `${day}-01` : day}T${time.length === 2 ? `${time}:00` : time}Z`)
 }
 
-function rangeGiven(range: unknown, read: (value: unknown) => number): [number, number] | undefined {
+/** Converts the range of an axis to numbers; undefined unless ascending. */
+function rangeGiven(range: unknown, toNumber: (value: unknown) => number): [number, number] | undefined {
   if (!Array.isArray(range) || range.length !== 2) return undefined
-  const [from, to] = range.map(read)
+  const [from, to] = range.map(toNumber)
   return from < to ? [from, to] : undefined
 }
 
+/** Creates a numeric axis. `pad`: extra space at both ends, in units of the axis. */
 function numbers(
   values: readonly number[],
   range: [number, number] | undefined,
   pad: number,
-  read: (value: unknown) => number,
+  toNumber: (value: unknown) => number,
   ticksOf: (from: number, to: number, room: number) => { value: number; text: string }[],
 ): Axis | undefined {
   let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
@@ -295,31 +308,32 @@ function numbers(
     if (value > to) to = value
   }
   if (from === to) [from, to] = [from - 1, to + 1]
-  // Numbers so large that their distance, or one more, is not a number of its own.
+  // Numbers so large that differences are lost.
   if (!Number.isFinite(to - from) || from === to) return undefined
-  const more = (to - from) * 0.04
+  const margin = (to - from) * 0.04
   const isZero = (end: number): boolean => end === 0
   ;[from, to] = range ?? [
-    isZero(from) ? from - pad : from - more - pad,
-    isZero(to) ? to + pad : to + more + pad,
+    isZero(from) ? from - pad : from - margin - pad,
+    isZero(to) ? to + pad : to + margin + pad,
   ]
-  const place = (value: number): number => (value - from) / (to - from)
+  const toPosition = (value: number): number => (value - from) / (to - from)
   return {
     place: (value) => {
-      const number = read(value)
-      return Number.isNaN(number) ? undefined : place(number)
+      const number = toNumber(value)
+      return Number.isNaN(number) ? undefined : toPosition(number)
     },
-    ticks: (room) => ticksOf(from, to, room).map(({ value, text }) => ({ at: place(value), text })),
+    ticks: (room) => ticksOf(from, to, room).map(({ value, text }) => ({ at: toPosition(value), text })),
   }
 }
 
+/** Format of large numbers. */
 const LARGE = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 6 })
 
-/** `isPlain`: whole numbers without separators, such as years. */
-function numberTicks(from: number, to: number, room: number, isPlain = false): Tick[] {
-  const step = isPlain ? Math.max(1, stepAbove((to - from) / room)) : stepAbove((to - from) / room)
+/** Returns ticks for a linear axis. `isPlain`: integers without separators, such as years. */
+function numberTicks(from: number, to: number, maxTicks: number, isPlain = false): Tick[] {
+  const step = isPlain ? Math.max(1, stepAbove((to - from) / maxTicks)) : stepAbove((to - from) / maxTicks)
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9))
-  // Beyond this, counting in steps is not exact.
+  // Beyond this ratio, steps are inexact.
   if (Math.max(Math.abs(from), Math.abs(to)) / step > 2 ** 50)
     return [from, to].map((value) => ({ value, text: String(value) }))
   const ticks: { value: number; text: string }[] = []
@@ -341,12 +355,14 @@ function numberTicks(from: number, to: number, room: number, isPlain = false): T
   return ticks
 }
 
+/** Maximum exponent of ten that is drawn, well above that of doubles. */
 const MAX_POWER = 400
 
-function logTicks(from: number, to: number, room: number): { value: number; text: string }[] {
-  // Powers beyond those of a double are no numbers of data.
+/** Returns ticks at powers of ten. */
+function logTicks(from: number, to: number, maxTicks: number): { value: number; text: string }[] {
+  // Exponents beyond doubles cannot be data.
   if (Math.max(Math.abs(from), Math.abs(to)) > MAX_POWER) return []
-  const step = Math.max(1, Math.ceil((to - from) / room))
+  const step = Math.max(1, Math.ceil((to - from) / maxTicks))
   const ticks: { value: number; text: string }[] = []
   for (let power = Math.ceil(from); power <= to; power += step)
     ticks.push({
@@ -355,7 +371,7 @@ function logTicks(from: number, to: number, room: number): { value: number; text
     })
   return ticks.length > 1
     ? ticks
-    : numberTicks(from, to, room).map(({ value }) => ({ value, text: (10 ** value).toPrecision(3) }))
+    : numberTicks(from, to, maxTicks).map(({ value }) => ({ value, text: (10 ** value).toPrecision(3) }))
 }
 
 const SECOND_MS = 1000
@@ -366,20 +382,24 @@ const TIME_STEPS_MS = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10_800, 21_600, 4
 const DAY_STEPS_MS = [1, 2, 7, 14].map((days) => days * DAY_MS)
 const MONTH_STEPS = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 12_000]
 
-function dateTicks(from: number, to: number, room: number): { value: number; text: string }[] {
-  const rough = (to - from) / room
-  const fixed = [...TIME_STEPS_MS, ...DAY_STEPS_MS].find((step) => step >= rough)
+/** Returns ticks at round dates or times. */
+function dateTicks(from: number, to: number, maxTicks: number): { value: number; text: string }[] {
+  const minStep = (to - from) / maxTicks
+  const fixedStep = [...TIME_STEPS_MS, ...DAY_STEPS_MS].find((step) => step >= minStep)
   const ticks: { value: number; text: string }[] = []
-  if (fixed !== undefined) {
-    for (let value = Math.ceil(from / fixed) * fixed; value <= to; value += fixed) {
+  if (fixedStep !== undefined) {
+    for (let value = Math.ceil(from / fixedStep) * fixedStep; value <= to; value += fixedStep) {
       const iso = new Date(value).toISOString()
-      const isDay = fixed >= DAY_MS || value % DAY_MS === 0
-      ticks.push({ value, text: isDay ? iso.slice(0, 10) : iso.slice(11, fixed < 60 * SECOND_MS ? 19 : 16) })
+      const isDay = fixedStep >= DAY_MS || value % DAY_MS === 0
+      ticks.push({
+        value,
+        text: isDay ? iso.slice(0, 10) : iso.slice(11, fixedStep < 60 * SECOND_MS ? 19 : 16),
+      })
     }
     return ticks
   }
   const months =
-    MONTH_STEPS.find((step) => step * 30.4 * DAY_MS >= rough) ?? MONTH_STEPS[MONTH_STEPS.length - 1]
+    MONTH_STEPS.find((step) => step * 30.4 * DAY_MS >= minStep) ?? MONTH_STEPS[MONTH_STEPS.length - 1]
   const start = new Date(from)
   let month = Math.ceil((start.getUTCFullYear() * 12 + start.getUTCMonth()) / months) * months
   for (; ; month += months) {
@@ -391,20 +411,23 @@ function dateTicks(from: number, to: number, room: number): { value: number; tex
   }
 }
 
-function categories(known: readonly unknown[], isReversed: boolean, plain: (text: string) => string): Axis {
-  const all = new Map<string, number>()
-  for (const value of known) if (!all.has(String(value))) all.set(String(value), all.size)
-  const at = (k: number): number => ((isReversed ? all.size - 1 - k : k) + 0.5) / all.size
+/** Creates an axis of categories. */
+function categories(values: readonly unknown[], isReversed: boolean, plain: (text: string) => string): Axis {
+  const indexByLabel = new Map<string, number>()
+  for (const value of values)
+    if (!indexByLabel.has(String(value))) indexByLabel.set(String(value), indexByLabel.size)
+  const positionOf = (k: number): number =>
+    ((isReversed ? indexByLabel.size - 1 - k : k) + 0.5) / indexByLabel.size
   return {
     place: (value) => {
-      const k = isKnown(value) ? all.get(String(value)) : undefined
-      return k === undefined ? undefined : at(k)
+      const k = isKnown(value) ? indexByLabel.get(String(value)) : undefined
+      return k === undefined ? undefined : positionOf(k)
     },
-    ticks: () => [...all].map(([text, k]) => ({ at: at(k), text: plain(text) })),
+    ticks: () => [...indexByLabel].map(([text, k]) => ({ at: positionOf(k), text: plain(text) })),
   }
 }
 
-/** Dots of braille characters, each with the trace that drew it last. */
+/** Canvas of braille dots. Each character has the color of the trace drawn last. */
 class Canvas {
   readonly wide: number
   readonly high: number
@@ -421,6 +444,7 @@ class Canvas {
     this.owner = new Uint16Array(columns * lines)
   }
 
+  /** Sets one dot. Ignores positions outside. */
   dot(x: number, y: number, trace: number): void {
     if (x < 0 || y < 0 || x >= this.wide || y >= this.high) return
     const row = this.high - 1 - y
@@ -429,8 +453,9 @@ class Canvas {
     this.owner[k] = trace
   }
 
+  /** Draws a line, clipped to the canvas. */
   line(x0: number, y0: number, x1: number, y1: number, trace: number): void {
-    // The part of the line that is inside, as fractions of it.
+    // Visible section of the line, as fractions of its length.
     let [from, to] = [0, 1]
     for (const [start, change, end] of [
       [x0, x1 - x0, this.wide - 1],
@@ -438,42 +463,44 @@ class Canvas {
     ]) {
       if (change === 0 && (start < 0 || start > end)) return
       if (change === 0) continue
-      const [one, other] = [-start / change, (end - start) / change]
-      from = Math.max(from, Math.min(one, other))
-      to = Math.min(to, Math.max(one, other))
+      const [entry, exit] = [-start / change, (end - start) / change]
+      from = Math.max(from, Math.min(entry, exit))
+      to = Math.min(to, Math.max(entry, exit))
     }
     if (!(from <= to)) return
     const steps = Math.max(1, Math.ceil((to - from) * Math.max(Math.abs(x1 - x0), Math.abs(y1 - y0))))
     for (let k = 0; k <= steps; k++) {
-      const part = from + ((to - from) * k) / steps
-      this.dot(Math.round(x0 + (x1 - x0) * part), Math.round(y0 + (y1 - y0) * part), trace)
+      const fraction = from + ((to - from) * k) / steps
+      this.dot(Math.round(x0 + (x1 - x0) * fraction), Math.round(y0 + (y1 - y0) * fraction), trace)
     }
   }
 
+  /** Returns the lines of text. `paint` returns the RGB color of a trace. */
   rows(paint: ((trace: number) => number[]) | undefined): string[] {
     return Array.from({ length: this.lines }, (_, line) => {
       let text = ''
-      let last = ''
+      let lastStyle = ''
       for (let column = 0; column < this.columns; column++) {
         const k = line * this.columns + column
         const style = paint && this.dots[k] > 0 ? ink(paint(this.owner[k])) : ''
-        if (style !== last) text += style === '' ? '\u001b[39m' : style
-        last = style
+        if (style !== lastStyle) text += style === '' ? '\u001b[39m' : style
+        lastStyle = style
         text += this.dots[k] === 0 ? ' ' : String.fromCharCode(0x2800 + this.dots[k])
       }
-      return last === '' ? text.trimEnd() : `${text}\u001b[39m`
+      return lastStyle === '' ? text.trimEnd() : `${text}\u001b[39m`
     })
   }
 }
 
+/** Draws the lines and markers of a trace. */
 function drawTrace(canvas: Canvas, trace: TextTrace, xAxis: Axis, yAxis: Axis, k: number): void {
   const points = pointsOf(trace)
   const mode =
     typeof trace.mode === 'string' ? trace.mode : points.length < MARKERS_BELOW ? 'lines+markers' : 'lines'
   const hasLines = mode.includes('lines')
-  let before: [number, number] | undefined
-  let isAlone = false
-  const mark = ([x, y]: [number, number]): void => {
+  let previous: [number, number] | undefined
+  let isIsolated = false
+  const drawMarker = ([x, y]: [number, number]): void => {
     for (const [right, up] of [
       [0, 0],
       [1, 0],
@@ -483,77 +510,91 @@ function drawTrace(canvas: Canvas, trace: TextTrace, xAxis: Axis, yAxis: Axis, k
       canvas.dot(x + right, y + up, k)
   }
   for (const { x, y } of points) {
-    const [across, up] = [xAxis.place(x), yAxis.place(y)]
-    if (across === undefined || up === undefined) {
-      // A point between gaps has no line: it is a point.
-      if (before && isAlone) mark(before)
-      before = undefined
+    const [xPosition, yPosition] = [xAxis.place(x), yAxis.place(y)]
+    if (xPosition === undefined || yPosition === undefined) {
+      // A point between gaps is drawn as a marker.
+      if (previous && isIsolated) drawMarker(previous)
+      previous = undefined
       continue
     }
-    const at: [number, number] = [Math.round(across * (canvas.wide - 1)), Math.round(up * (canvas.high - 1))]
-    if (mode.includes('markers')) mark(at)
-    if (hasLines && before) canvas.line(...before, ...at, k)
-    isAlone = hasLines && before === undefined
-    before = at
+    const dot: [number, number] = [
+      Math.round(xPosition * (canvas.wide - 1)),
+      Math.round(yPosition * (canvas.high - 1)),
+    ]
+    if (mode.includes('markers')) drawMarker(dot)
+    if (hasLines && previous) canvas.line(...previous, ...dot, k)
+    isIsolated = hasLines && previous === undefined
+    previous = dot
   }
-  if (before && isAlone) mark(before)
+  if (previous && isIsolated) drawMarker(previous)
 }
 
+/** Bar of one trace. */
 interface Box {
   trace: number
-  /** The place of the bar along its axis, and which of those beside each other it is. */
+  /** Position along the axis, and index among adjacent bars. */
   at: unknown
   index: number
+  /** Number of adjacent bars. */
   beside: number
   from: number
   to: number
 }
 
-/** The bars of traces: stacked, beside or over each other. Undefined for modes that change the values. */
-function boxesOf(bars: readonly TextTrace[], mode: unknown, isAcross: boolean): Box[] | undefined {
+/** Computes bars: stacked, grouped or overlaid. Undefined for other modes. */
+function boxesOf(bars: readonly TextTrace[], mode: unknown, isHorizontal: boolean): Box[] | undefined {
   if (mode !== undefined && mode !== 'group' && mode !== 'stack' && mode !== 'overlay' && mode !== 'relative')
     return undefined
   const isStacked = mode === 'stack' || mode === 'relative'
   const sums = new Map<string, number>()
-  const isBeside = mode === undefined || mode === 'group'
-  const beside = isBeside ? bars.length : 1
+  const isGrouped = mode === undefined || mode === 'group'
+  const groupSize = isGrouped ? bars.length : 1
   return bars.flatMap((bar, trace) =>
     pointsOf(bar).flatMap(({ x, y }) => {
-      const [at, value] = isAcross ? [y, x] : [x, y]
-      if (typeof value !== 'number' || !isKnown(at)) return []
-      const key = `${value < 0 ? '-' : '+'}${String(at)}${isStacked ? '' : `/${trace}`}`
+      const [position, value] = isHorizontal ? [y, x] : [x, y]
+      if (typeof value !== 'number' || !isKnown(position)) return []
+      const key = `${value < 0 ? '-' : '+'}${String(position)}${isStacked ? '' : `/${trace}`}`
       const from = sums.get(key) ?? 0
       sums.set(key, from + value)
-      return [{ trace, at, index: isBeside ? trace : 0, beside, from, to: from + value }]
+      return [
+        { trace, at: position, index: isGrouped ? trace : 0, beside: groupSize, from, to: from + value },
+      ]
     }),
   )
 }
 
-function drawBars(canvas: Canvas, boxes: readonly Box[], along: Axis, value: Axis, isAcross: boolean): void {
-  const [length, height] = isAcross ? [canvas.high, canvas.wide] : [canvas.wide, canvas.high]
-  const places = [...new Set(boxes.map(({ at }) => along.place(at)))]
+/** Draws bars. */
+function drawBars(
+  canvas: Canvas,
+  boxes: readonly Box[],
+  positionAxis: Axis,
+  valueAxis: Axis,
+  isHorizontal: boolean,
+): void {
+  const [length, height] = isHorizontal ? [canvas.high, canvas.wide] : [canvas.wide, canvas.high]
+  const places = [...new Set(boxes.map(({ at }) => positionAxis.place(at)))]
     .filter((at) => at !== undefined)
     .sort((a, b) => a - b)
-  let room = 1
-  for (let k = 1; k < places.length; k++) room = Math.min(room, places[k] - places[k - 1])
-  const group = Math.max(1, room * length * 0.8)
+  let minDistance = 1
+  for (let k = 1; k < places.length; k++) minDistance = Math.min(minDistance, places[k] - places[k - 1])
+  const groupWidth = Math.max(1, minDistance * length * 0.8)
   for (const { trace, at, index, beside, from, to } of boxes) {
-    const middle = along.place(at)
-    const [low, high] = [value.place(Math.min(from, to)), value.place(Math.max(from, to))]
+    const middle = positionAxis.place(at)
+    const [low, high] = [valueAxis.place(Math.min(from, to)), valueAxis.place(Math.max(from, to))]
     if (middle === undefined || low === undefined || high === undefined) continue
-    const each = group / beside
-    const start = Math.round(middle * length - group / 2 + index * each)
-    const end = Math.max(start, Math.round(middle * length - group / 2 + (index + 1) * each) - 1)
+    const barWidth = groupWidth / beside
+    const start = Math.round(middle * length - groupWidth / 2 + index * barWidth)
+    const end = Math.max(start, Math.round(middle * length - groupWidth / 2 + (index + 1) * barWidth) - 1)
     const [bottom, top] = [
       Math.max(0, Math.round(low * (height - 1))),
       Math.min(height - 1, Math.round(high * (height - 1))),
     ]
     for (let a = start; a <= end; a++)
-      for (let b = bottom; b <= top; b++) canvas.dot(isAcross ? b : a, isAcross ? a : b, trace)
+      for (let b = bottom; b <= top; b++) canvas.dot(isHorizontal ? b : a, isHorizontal ? a : b, trace)
   }
 }
 
-/** Adds the axis on the left. */
+/** Adds the y axis and its labels on the left. */
 function frame(
   rows: readonly string[],
   ticks: readonly { at: number; text: string }[],
@@ -571,7 +612,7 @@ function frame(
   })
 }
 
-/** The line of ticks below: as many as fit. */
+/** Formats the labels of the x axis, as many as fit. */
 function underTicks(ticks: readonly { at: number; text: string }[], indent: number, width: number): string {
   let line = ''
   for (const { at, text } of ticks) {
@@ -582,23 +623,25 @@ function underTicks(ticks: readonly { at: number; text: string }[], indent: numb
       Math.max(indent, middle - Math.floor([...label].length / 2)),
       indent + width - [...label].length,
     )
-    const used = [...line].length
-    if (start < used + (line === '' ? 0 : 2)) continue
-    line += ' '.repeat(start - used) + label
+    const usedWidth = [...line].length
+    if (start < usedWidth + (line === '' ? 0 : 2)) continue
+    line += ' '.repeat(start - usedWidth) + label
   }
   return line
 }
 
-function cut(text: string, most: number): string {
+/** Cuts a text to a number of characters. */
+function cut(text: string, maxCharacters: number): string {
   const characters = [...text]
-  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`
+  return characters.length <= maxCharacters ? text : `${characters.slice(0, maxCharacters - 1).join('')}…`
 }
 
+/** Returns the escape code of a text color. */
 function ink(rgb: readonly number[]): string {
   return `\u001b[38;2;${rgb.join(';')}m`
 }
 
-/** The color of a trace: its own, or that of its position. */
+/** Returns the color of a trace as RGB: its own, or that of its position. */
 function rgbOf({ line, marker }: TextTrace, k: number, colors: readonly string[] = PLOTLY_COLORS): number[] {
   for (const color of [line?.color, marker?.color]) {
     const text = typeof color === 'string' ? color.trim() : ''
@@ -610,6 +653,7 @@ function rgbOf({ line, marker }: TextTrace, k: number, colors: readonly string[]
   return channels(colors[k % colors.length].replace('#', ''))
 }
 
+/** Parses six hexadecimal digits to RGB. */
 function channels(hex: string): number[] {
   return [0, 2, 4].map((at) => Number.parseInt(hex.slice(at, at + 2), 16))
 }

@@ -1,9 +1,11 @@
+// Progress of uploads on stderr.
 import { bytesText } from '../../contract/limits.ts'
 import type { Messages } from './messages.ts'
 
-/** Progress is shown only after this many ms: the bar of a terminal, and the lines of a log. */
+/** Delay before progress is shown, in ms: as bar, or as lines. */
 const BAR_AFTER_MS = 300
 const LINES_AFTER_MS = 2_000
+/** Interval between lines, in ms. */
 const LINE_EVERY_MS = 10_000
 const BAR_CHARACTERS = 24
 
@@ -16,7 +18,7 @@ export class Progress {
   private spinner: { text: string; stop(): unknown } | undefined
   private loading = false
 
-  /** The files of a batch that are done. */
+  /** Number of finished files. */
   private files = 0
 
   constructor(
@@ -24,10 +26,11 @@ export class Progress {
     private readonly name: string,
     /** Size in bytes, if known. */
     private readonly total: number | undefined,
-    /** The number of files of a batch. */
+    /** Number of files. */
     private readonly count = 1,
   ) {}
 
+  /** Counts uploaded bytes, and updates the display. */
   add(bytes: number): void {
     this.done += bytes
     const { style } = this.messages
@@ -48,18 +51,20 @@ export class Progress {
     this.messages.note(this.text())
   }
 
-  /** One file of a batch is done. */
+  /** Counts a finished file. */
   next(): void {
     this.files++
     this.add(0)
   }
 
+  /** Removes the bar. */
   end(): void {
     this.spinner?.stop()
     this.spinner = undefined
     this.loading = true
   }
 
+  /** Shows or updates the bar. Loads the library on first use. */
   private show(): void {
     if (this.spinner) this.spinner.text = this.text()
     else if (!this.loading) {
@@ -72,6 +77,7 @@ export class Progress {
     }
   }
 
+  /** Formats the progress as text. */
   private text(): string {
     const seconds = (performance.now() - this.started) / 1000
     const rate = this.done / seconds
@@ -79,16 +85,16 @@ export class Progress {
     const speed = `${bytesText(Math.round(rate))}/s`
     if (!this.total) return `${name}  ${bytesText(this.done)}  ${speed}`
     const share = Math.min(1, this.done / this.total)
-    const left = time((this.total - this.done) / rate)
+    const remaining = time((this.total - this.done) / rate)
     const percent = `${Math.floor(share * 100)} %`
     if (this.messages.style !== 'bar')
       return `${name}  ${percent}  ${bytesText(this.done)} of ${bytesText(this.total)}  ${speed}`
     const filled = Math.round(share * BAR_CHARACTERS)
-    return `${name}  ${'█'.repeat(filled)}${'░'.repeat(BAR_CHARACTERS - filled)}  ${percent}  ${bytesText(this.done)} of ${bytesText(this.total)}  ${speed}  ${left} left`
+    return `${name}  ${'█'.repeat(filled)}${'░'.repeat(BAR_CHARACTERS - filled)}  ${percent}  ${bytesText(this.done)} of ${bytesText(this.total)}  ${speed}  ${remaining} left`
   }
 }
 
-/** The bytes of one file in a progress. */
+/** Counts the bytes of one file. */
 export class Meter {
   private sent = 0
 
@@ -99,12 +105,13 @@ export class Meter {
     this.progress.add(bytes)
   }
 
-  /** The file is sent again from an offset. */
+  /** Corrects the count: the file is sent again from an offset. */
   restart(at = 0): void {
     this.add(at - this.sent)
   }
 }
 
+/** Formats a duration. */
 function time(seconds: number): string {
   if (!Number.isFinite(seconds)) return '–'
   const s = Math.ceil(seconds)

@@ -1,27 +1,29 @@
+// Log of the server.
 /** Maximum number of buffered bytes. Further lines are dropped and counted. */
 const BACKLOG_BYTES = 4 * 1024 * 1024
 
-/** The server log on stderr, one JSON object per line. Memory stays bounded if nobody reads it. */
+/** Writes the server's log to stderr, one JSON object per line, in bounded memory. */
 export class RequestLog {
   private lines = ''
   private dropped = 0
 
   constructor(private readonly out: NodeJS.WriteStream) {}
 
+  /** Adds a line, with the time. */
   add(line: object): void {
     if (this.out.writableLength > BACKLOG_BYTES) {
       this.dropped++
       return
     }
-    // Lines of one turn of the event loop are written together.
+    // Write the lines of one event-loop iteration together.
     if (this.lines === '') setImmediate(() => this.flush())
     this.lines += text(line)
   }
 
-  /** Writes buffered lines. */
+  /** Writes buffered lines, and how many were dropped. */
   flush(): void {
     if (this.dropped > 0) {
-      const error = `${this.dropped} lines of this log were dropped: the log was not read fast enough`
+      const error = `${this.dropped} log lines were dropped: the log was not read fast enough`
       this.lines = text({ error }) + this.lines
       this.dropped = 0
     }
@@ -30,11 +32,12 @@ export class RequestLog {
   }
 }
 
+/** Formats a line with the time. */
 function text(line: object): string {
   return `${escaped(JSON.stringify({ time: new Date().toISOString(), ...line }))}\n`
 }
 
-/** Escapes what JSON leaves raw and a terminal may obey: C1 controls and marks of direction. */
+/** Escapes characters that JSON leaves raw and terminals may interpret: C1 controls and direction marks. */
 function escaped(json: string): string {
   return json.replace(
     /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,

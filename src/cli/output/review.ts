@@ -1,21 +1,21 @@
-/** A review of changed data files as Markdown, for a comment or a summary. See docs/drafts.md. */
+/** Formats reviews of data files as Markdown, for comments and summaries. See docs/drafts.md. */
 import { counted } from '../../contract/closest.ts'
 import type { CheckReport, DraftChart, GridDiff } from '../../contract/resources/index.ts'
 import { checksText } from './checks.ts'
 import { diffText, summaryOf } from './diff.ts'
 import { markdown } from './markdown.ts'
 
-/** Characters of a comment. GitHub takes 65,536. */
+/** Maximum length of a comment. GitHub allows 65,536 characters. */
 export const COMMENT_CHARACTERS = 60_000
-/** Of the summary of a step, which may have 1 MiB. */
+/** Maximum length of a step summary. GitHub allows 1 MiB. */
 export const SUMMARY_CHARACTERS = 250_000
 
-/** What became of one file. */
+/** Review of one file. */
 export interface Reviewed {
   file: string
-  /** Shows the draft. */
+  /** Link to the draft. */
   url?: string
-  /** The name of the draft for commands: `sales@pr-12`. */
+  /** Reference to the draft in commands: `sales@pr-12`. */
   target?: string
   state: 'new' | 'changed' | 'unchanged' | 'failed'
   rows?: number
@@ -25,20 +25,28 @@ export interface Reviewed {
   error?: string
 }
 
-/** A review in at most `most` characters: what changed in each file, failed checks and charts, and then rows, removed ones first. */
-export function reviewText(files: readonly Reviewed[], charts: readonly DraftChart[], most: number): string {
+/**
+ * Formats a review in at most `most` characters: summary per file, failed checks and charts, then rows,
+ * removed first.
+ */
+export function reviewText(
+  files: readonly Reviewed[],
+  charts: readonly DraftChart[],
+  maxCharacters: number,
+): string {
   const heads = files.map(headOf)
   const title = `### Gridline: ${titleOf(files)}\n\n`
   const pictures = picturesOf(charts)
-  const room = most - title.length
-  const fixed = fitting([...heads, pictures].filter(Boolean), room)
-  const left = room - fixed.length
+  const available = maxCharacters - title.length
+  const summary = fitting([...heads, pictures].filter(Boolean), available)
+  const remaining = available - summary.length
   const withRows = files.filter(({ diff }) => diff && !diff.is_same)
-  const each = Math.floor(left / Math.max(1, withRows.length))
-  const rows = withRows.map((one) => rowsOf(one, each)).join('')
-  return title + fixed + rows
+  const perFile = Math.floor(remaining / Math.max(1, withRows.length))
+  const rows = withRows.map((review) => rowsOf(review, perFile)).join('')
+  return title + summary + rows
 }
 
+/** Formats the title: numbers of changed and failed files. */
 function titleOf(files: readonly Reviewed[]): string {
   const failed = files.filter(({ state, checks }) => state === 'failed' || checks?.passed === false).length
   const changed = files.filter(({ state }) => state === 'new' || state === 'changed').length
@@ -49,20 +57,21 @@ function titleOf(files: readonly Reviewed[]): string {
   return parts.filter(Boolean).join(', ')
 }
 
-/** Blocks as long as they fit. */
-function fitting(blocks: readonly string[], most: number): string {
+/** Joins blocks while they fit. */
+function fitting(blocks: readonly string[], maxCharacters: number): string {
   let text = ''
   for (const [k, block] of blocks.entries()) {
     const more = `… and ${blocks.length - k} more parts\n\n`
-    if (text.length + block.length + more.length > most) return text + more
+    if (text.length + block.length + more.length > maxCharacters) return text + more
     text += block
   }
   return text
 }
 
+/** Formats the summary of one file. */
 function headOf({ file, url, state, rows, columns, diff, checks, error }: Reviewed): string {
   const name = url === undefined ? `**${markdown(file)}**` : `**[${markdown(file)}](${linkOf(url)})**`
-  const what =
+  const description =
     state === 'failed'
       ? `❌ ${markdown(error ?? '')}`
       : state === 'unchanged'
@@ -75,9 +84,10 @@ function headOf({ file, url, state, rows, columns, diff, checks, error }: Review
   const report =
     checks && (checks.errors > 0 || checks.warnings > 0) ? checksText([{ ...checks, file }], 'md', false) : ''
   const passed = checks && report === '' ? ` · ✅ ${counted(checks.results.length, 'rule')} passed` : ''
-  return `${name}: ${what}${passed}\n\n${report && `${report}\n`}`
+  return `${name}: ${description}${passed}\n\n${report && `${report}\n`}`
 }
 
+/** Formats the charts as a table of images. */
 function picturesOf(charts: readonly DraftChart[]): string {
   if (charts.length === 0) return ''
   const rows = charts.map(
@@ -87,8 +97,8 @@ function picturesOf(charts: readonly DraftChart[]): string {
   return `| chart | before | after |\n|---|---|---|\n${rows.join('\n')}\n\n`
 }
 
-/** The rows of a diff, folded, as far as they fit. */
-function rowsOf({ file, target, diff }: Reviewed, most: number): string {
+/** Formats the rows of a diff in a collapsed section, as many as fit. */
+function rowsOf({ file, target, diff }: Reviewed, maxCharacters: number): string {
   const whole = diffText(diff!, 'md', {
     names: { before: 'before', after: 'after' },
     isStat: false,
@@ -98,20 +108,21 @@ function rowsOf({ file, target, diff }: Reviewed, most: number): string {
   const open = `<details><summary>Rows of ${markdown(file)}</summary>\n\n`
   const command = target === undefined ? '' : `: \`gridline diff ${target.replaceAll('`', '')}\``
   const close = '\n</details>\n\n'
-  const cut = `\n… and more${command}\n`
+  const cutNote = `\n… and more${command}\n`
   const lines: string[] = []
-  let size = open.length + close.length + cut.length
+  let size = open.length + close.length + cutNote.length
   let isCut = false
   for (const line of whole.split('\n')) {
     size += line.length + 1
-    isCut = size > most
+    isCut = size > maxCharacters
     if (isCut) break
     lines.push(line)
   }
-  // A table without a row says nothing.
-  return lines.length < 4 ? '' : `${open}${lines.join('\n')}${isCut ? cut : ''}${close}`
+  // Heading lines only: no rows fit.
+  return lines.length < 4 ? '' : `${open}${lines.join('\n')}${isCut ? cutNote : ''}${close}`
 }
 
+/** Escapes a URL for a Markdown link. */
 function linkOf(url: string): string {
   return url.replace(/[\s()<>\\|[\]]/g, (c) => encodeURIComponent(c).replace('(', '%28').replace(')', '%29'))
 }

@@ -1,54 +1,58 @@
+// Selects fields of output: --json fields and --jq.
 import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 
-/** Throws `usage` for fields that a command does not print. Undefined: any field can be there. */
+/** Throws `usage` for fields that a command does not print. Undefined `known`: any field is allowed. */
 export function checkFields(
   fields: readonly string[],
-  known: readonly string[] | undefined,
+  knownFields: readonly string[] | undefined,
   hint = 'Use --json without fields to see what is available.',
 ): void {
-  if (!known) return
+  if (!knownFields) return
   for (const field of fields) {
-    if (known.includes(field)) continue
+    if (knownFields.includes(field)) continue
     throw new Problem('usage', `no field named ${field}`, {
-      hint: hintWith(closest(field, known), hint),
+      hint: hintWith(closest(field, knownFields), hint),
     })
   }
 }
 
-/** Selects fields of an object. Missing ones are null. */
+/** Selects fields of an object. Missing fields are null. */
 export function pick(row: Record<string, unknown>, fields: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(fields.map((field) => [field, row[field] ?? null]))
 }
 
+/** Runs a jq expression on JSON. */
 async function run(text: string, expression: string): Promise<string> {
   const jq = await import('jq-wasm')
   return jq.raw(text, expression, ['-r', '-c'])
 }
 
+/** Returns the first line of a jq error. */
 function firstLine(error: unknown): string {
   return (error as Error).message.trim().split('\n')[0].replace(/^jq: /, '')
 }
 
-/** Compiles an expression without running it. */
+/** Compiles an expression without running it. Throws `usage`. */
 export async function checkJq(expression: string): Promise<void> {
   try {
     await run('null', `empty | (${expression}\n)`)
-  } catch (wrapped) {
-    // Run the original expression, so that the message refers to it.
+  } catch (wrappedError) {
+    // Run the original expression for a message that refers to it.
     const error = await run('null', expression).then(
-      () => wrapped,
-      (own) => own,
+      () => wrappedError,
+      (originalError) => originalError,
     )
     throw new Problem('usage', `--jq: ${firstLine(error)}`)
   }
 }
 
-/** The results of a jq expression, one per line. Strings are printed without quotes, as with `jq -r`. */
+/** Returns the results of a jq expression, one per line. Strings are unquoted, as with `jq -r`. */
 export async function jqOn(value: unknown, expression: string): Promise<string> {
   return jqText(JSON.stringify(value), expression)
 }
 
+/** Runs a jq expression on JSON text. Throws `failed`. */
 async function jqText(json: string, expression: string): Promise<string> {
   try {
     const text = await run(json, expression)
@@ -58,17 +62,17 @@ async function jqText(json: string, expression: string): Promise<string> {
   }
 }
 
-/** Bytes of rows that are filtered at once. */
+/** Size of a batch of rows, in bytes. */
 const BATCH_BYTES = 1024 * 1024
 
-/** The results of a jq expression on each line of NDJSON, in batches of lines. */
+/** Yields the results of a jq expression for each line of NDJSON, in batches. */
 export async function* jqOnLines(
   bytes: AsyncIterable<Uint8Array>,
   expression: string,
 ): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder()
   let text = ''
-  const results = async (lines: string): Promise<Uint8Array> => {
+  const filterLines = async (lines: string): Promise<Uint8Array> => {
     const rows = lines.split('\n').filter((line) => line !== '')
     return Buffer.from(await jqText(`[${rows.join(',')}]`, `.[] | (${expression}\n)`))
   }
@@ -77,8 +81,8 @@ export async function* jqOnLines(
     if (text.length < BATCH_BYTES) continue
     const end = text.lastIndexOf('\n') + 1
     if (end === 0) continue
-    yield await results(text.slice(0, end))
+    yield await filterLines(text.slice(0, end))
     text = text.slice(end)
   }
-  if (text !== '') yield await results(text)
+  if (text !== '') yield await filterLines(text)
 }

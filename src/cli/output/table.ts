@@ -1,8 +1,10 @@
+// Formats tables for terminals.
 import { Chalk } from 'chalk'
 import Table from 'cli-table3'
 import type { TableView } from './view.ts'
 import { visible } from './visible.ts'
 
+/** Table characters: no borders. */
 const plain = {
   top: '',
   'top-mid': '',
@@ -22,8 +24,8 @@ const plain = {
 }
 
 /**
- * Formats rows as a table, or a single item as a list of fields. For terminals: texts of a table that is wider than
- * `width` are broken between words, and columns without any text are left out.
+ * Formats rows as a table, or one item as a list of fields. If wider than `width`, texts wrap between words,
+ * and empty columns are omitted.
  */
 export function table(
   single: boolean,
@@ -36,48 +38,50 @@ export function table(
   const style = { 'padding-left': 0, 'padding-right': 0, head: [], border: [] }
   const clean = cells.map((row) => row.map(visible))
   if (single) {
-    const shown = view.columns
+    const visibleFields = view.columns
       .map(({ title }, k) => [visible(title).toLowerCase(), clean[0][k]])
       .filter(([, text]) => text !== '')
-    const longest = Math.max(...shown.map(([title]) => title.length))
-    return shown.map(([title, text]) => `${chalk.dim(title.padEnd(longest))}  ${text}\n`).join('')
+    const longest = Math.max(...visibleFields.map(([title]) => title.length))
+    return visibleFields.map(([title, text]) => `${chalk.dim(title.padEnd(longest))}  ${text}\n`).join('')
   }
   const titles = view.columns.map(({ title }) => visible(title))
-  const natural = widthsOf(titles, clean, (text) => text.length)
-  const isWide = sum(natural) + GAP * (natural.length - 1) > width
+  const naturalWidths = widthsOf(titles, clean, (text) => text.length)
+  const isWide = sum(naturalWidths) + GAP * (naturalWidths.length - 1) > width
   const words = widthsOf(titles, clean, longestWord)
-  const kept = titles.map((_, k) => k).filter((k) => !isWide || clean.some((row) => row[k] !== ''))
+  const columnIndexes = titles.map((_, k) => k).filter((k) => !isWide || clean.some((row) => row[k] !== ''))
   const widths = isWide
     ? fitted(
-        kept.map((k) => natural[k]),
-        kept.map((k) => (view.columns[k].isCut ? titles[k].length : words[k])),
-        width - GAP * (kept.length - 1),
+        columnIndexes.map((k) => naturalWidths[k]),
+        columnIndexes.map((k) => (view.columns[k].isCut ? titles[k].length : words[k])),
+        width - GAP * (columnIndexes.length - 1),
       )
     : undefined
   const rows = new Table({
     chars: plain,
     style,
-    head: kept.map((k) => chalk.dim(titles[k])),
-    colAligns: kept.map((k) => view.columns[k].align ?? 'left'),
+    head: columnIndexes.map((k) => chalk.dim(titles[k])),
+    colAligns: columnIndexes.map((k) => view.columns[k].align ?? 'left'),
     ...(widths && { colWidths: widths, wordWrap: true }),
   })
-  const shown = (text: string, k: number, width = text.length): string =>
+  const cutText = (text: string, k: number, width = text.length): string =>
     view.columns[k].isCut && text.length > width ? `${text.slice(0, width - 1)}…` : text
-  rows.push(...clean.map((row) => kept.map((k, at) => shown(row[k], k, widths?.[at]))))
+  rows.push(...clean.map((row) => columnIndexes.map((k, position) => cutText(row[k], k, widths?.[position]))))
   return `${String(rows).replace(/[ \t]+$/gm, '')}\n`
 }
 
-/** Blanks between columns. */
+/** Number of spaces between columns. */
 const GAP = 2
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
+/** Returns the length of the longest word. */
 function longestWord(text: string): number {
   return Math.max(...text.split(' ').map((word) => word.length))
 }
 
+/** Returns the width of each column. */
 function widthsOf(
   titles: readonly string[],
   rows: readonly string[][],
@@ -86,12 +90,12 @@ function widthsOf(
   return titles.map((title, k) => Math.max(sizeOf(title), ...rows.map((row) => sizeOf(row[k]))))
 }
 
-/** Widths that fit, if that is possible without breaking words: the widest columns get narrower. */
-function fitted(natural: readonly number[], least: readonly number[], room: number): number[] {
+/** Narrows the widest columns until the table fits, or words would break. */
+function fitted(natural: readonly number[], minWidths: readonly number[], available: number): number[] {
   const widths = [...natural]
-  for (let over = sum(widths) - room; over > 0; over--) {
+  for (let excess = sum(widths) - available; excess > 0; excess--) {
     const widest = widths.reduce(
-      (best, width, k) => (width > least[k] && width > (widths[best] ?? 0) ? k : best),
+      (best, width, k) => (width > minWidths[k] && width > (widths[best] ?? 0) ? k : best),
       -1,
     )
     if (widest < 0) break
@@ -100,19 +104,19 @@ function fitted(natural: readonly number[], least: readonly number[], room: numb
   return widths
 }
 
-/** A table without optional columns that do not fit, the last ones first. */
+/** Drops optional columns that do not fit, last first. */
 export function narrowed(
   view: TableView,
   cells: string[][],
   width: number,
 ): { view: TableView; cells: string[][] } {
-  const widths = view.columns.map(({ title, least = Number.POSITIVE_INFINITY }, k) => {
-    const longest = cells.reduce((most, row) => Math.max(most, row[k].length), 0)
-    return longest === 0 ? 0 : Math.max(title.length, Math.min(longest, least)) + GAP
+  const widths = view.columns.map(({ title, least: minCharacters = Number.POSITIVE_INFINITY }, k) => {
+    const longest = cells.reduce((max, row) => Math.max(max, row[k].length), 0)
+    return longest === 0 ? 0 : Math.max(title.length, Math.min(longest, minCharacters)) + GAP
   })
   const wide = sum(widths) - GAP
   const last = view.columns.findLastIndex(({ isOptional }) => isOptional)
   if (wide <= width || last < 0) return { view, cells }
-  const without = <T>(all: readonly T[]): T[] => all.filter((_, k) => k !== last)
-  return narrowed({ ...view, columns: without(view.columns) }, cells.map(without), width)
+  const withoutLast = <T>(all: readonly T[]): T[] => all.filter((_, k) => k !== last)
+  return narrowed({ ...view, columns: withoutLast(view.columns) }, cells.map(withoutLast), width)
 }

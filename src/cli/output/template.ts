@@ -1,14 +1,16 @@
+// Formats output by --template.
 import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 
-/** Turns a result into a line of text. */
+/** Formats a result as a line of text. */
 export type Template = (row: Record<string, unknown>) => string
 
 /**
- * Compiles `{filename}: {row_count} rows`. A field is a name, or a path such as `user.name`; missing ones are empty, and
- * objects are JSON. `\n`, `\t` and `\\` are a line end, a tab and a backslash; `{{` and `}}` are braces. Throws `usage`.
+ * Compiles a template such as `{filename}: {row_count} rows`. A field is a name or path (`user.name`);
+ * missing fields are empty, objects become JSON. `\n`, `\t` and `\\` are escapes; `{{` and `}}` are braces.
+ * Throws `usage`.
  */
-export function templateOf(text: string, known: readonly string[] | undefined): Template {
+export function templateOf(text: string, knownFields: readonly string[] | undefined): Template {
   const parts: (string | readonly string[])[] = []
   for (const [part, path] of text.matchAll(/\{\{|\}\}|\\[nt\\]|\{([^{}]+)\}|[^{}\\]+|\\|[{}]/g)) {
     if (path === undefined) {
@@ -16,10 +18,10 @@ export function templateOf(text: string, known: readonly string[] | undefined): 
       continue
     }
     const names = path.trim().split('.')
-    if (known && !known.includes(names[0])) {
-      const meant = closest(names[0], known)
+    if (knownFields && !knownFields.includes(names[0])) {
+      const suggestion = closest(names[0], knownFields)
       throw new Problem('usage', `--template: no field named ${names[0]}`, {
-        hint: hintWith(meant, 'Use --json to see what is available.'),
+        hint: hintWith(suggestion, 'Use --json to see what is available.'),
       })
     }
     parts.push(names)
@@ -27,10 +29,11 @@ export function templateOf(text: string, known: readonly string[] | undefined): 
   return (row) => parts.map((part) => (typeof part === 'string' ? part : valueAt(row, part))).join('')
 }
 
+/** Resolves escapes in a template. Throws `usage` for a single brace. */
 function plainOf(part: string): string {
   if (part === '{' || part === '}')
     throw new Problem('usage', `--template: a single ${part}`, {
-      hint: 'Fields are written {filename}; braces are written {{ and }}.',
+      hint: 'Write fields as {filename}, and braces as {{ and }}.',
     })
   const escapes: Readonly<Record<string, string>> = {
     '{{': '{',
@@ -42,6 +45,7 @@ function plainOf(part: string): string {
   return escapes[part] ?? part
 }
 
+/** Returns a value by its path, as text. */
 function valueAt(row: Record<string, unknown>, names: readonly string[]): string {
   let value: unknown = row
   for (const name of names)

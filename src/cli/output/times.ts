@@ -1,3 +1,5 @@
+// Formats relative times.
+/** Units of time, in seconds. */
 const UNITS = [
   ['year', 365 * 24 * 3600],
   ['month', 30 * 24 * 3600],
@@ -6,15 +8,15 @@ const UNITS = [
   ['minute', 60],
 ] as const
 
-/** A time in words, such as `3 hours ago`. Other texts stay as they are. */
+/** Formats a time relative to now, such as `3 hours ago`. Returns other texts unchanged. */
 export function relativeTime(text: string, now = Date.now()): string {
-  const at = Date.parse(text)
-  if (Number.isNaN(at)) return text
-  const seconds = Math.round((now - at) / 1000)
-  const size = Math.abs(seconds)
+  const time = Date.parse(text)
+  if (Number.isNaN(time)) return text
+  const seconds = Math.round((now - time) / 1000)
+  const distance = Math.abs(seconds)
   for (const [unit, length] of UNITS) {
-    if (size < length) continue
-    const count = Math.floor(size / length)
+    if (distance < length) continue
+    const count = Math.floor(distance / length)
     const words = `${count} ${unit}${count === 1 ? '' : 's'}`
     return seconds < 0 ? `in ${words}` : `${words} ago`
   }

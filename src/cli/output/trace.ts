@@ -1,10 +1,12 @@
+// Traces requests, for --verbose.
 import type { Fetch } from '../../client/index.ts'
 
-/** Headers whose values are never printed. */
+/** Headers with secret values. */
 const SECRET = /^(authorization|cookie|set-cookie|proxy-authorization|x-api-key)$/i
+/** Query parameters with secret values. */
 const SECRET_QUERY = /([?&](?:share_key|code|token|api_key)=)[^&]*/gi
 
-/** A fetch that prints each request and its answer, one line each with headers below, without secrets. */
+/** Wraps a fetch: prints each request and response with headers, without secrets. */
 export function traced(fetch: Fetch, line: (text: string) => void): Fetch {
   return async (request) => {
     const started = performance.now()
@@ -23,13 +25,15 @@ export function traced(fetch: Fetch, line: (text: string) => void): Fetch {
   }
 }
 
+/** Masks secrets in a header value. */
 function shown(name: string, value: string): string {
-  // The scheme is no secret: Basic or Bearer.
+  // Keep the scheme: Basic or Bearer.
   if (/authorization$/i.test(name)) return `${/^(Basic|Bearer) /.exec(value)?.[0] ?? ''}…`
   if (SECRET.test(name)) return '…'
   return /^location$/i.test(name) ? value.replace(/\?.*/s, '?…') : withoutSecrets(value)
 }
 
+/** Masks secrets in a URL. */
 function withoutSecrets(text: string): string {
   return text.replace(SECRET_QUERY, '$1…').replace(/\/\/[^/@\s]*@/g, '//…@')
 }

@@ -1,33 +1,35 @@
+// Describes how results are printed as tables.
 import { filetypeName } from '../../contract/resources/index.ts'
-/** How results are shown as tables. JSON output has all fields. */
+/** View of results as a table. JSON output has all fields. */
 export interface TableView {
   columns: readonly ViewColumn[]
-  /** The field printed with `--quiet`. */
+  /** Field printed with `--quiet`. */
   id?: string
-  /** In tab-separated output, a line for each field, with its name. For counts, whose order says nothing. */
+  /** True for counts: tab-separated output has one line per field, with its name. */
   isLabeled?: true
-  /** Below the table of a narrow terminal, the columns that are left out are named. */
+  /** True if names of omitted columns are printed below the table. */
   namesLeft?: true
 }
 
+/** Column of a view. */
 export interface ViewColumn {
   field: string
   title: string
-  /** Formats a value. Default: its plain text. */
+  /** Formats a value. Default: plain text. */
   format?: (value: never, row: never) => string
-  /** It is a time: terminals show it relative to now. */
+  /** True for times: terminals show them relative to now. */
   time?: true
-  /** Alignment in tables. Default: left. */
+  /** Alignment. Default: left. */
   align?: 'right'
-  /** Left out of a table that is wider than the terminal, the last one first. */
+  /** True if the column may be omitted from a wide table, last first. */
   isOptional?: true
-  /** Its texts are wrapped to no fewer characters before columns are left out. */
+  /** Minimum width, in characters, to which texts are wrapped before columns are omitted. */
   least?: number
-  /** Its texts are cut in a table that is wider than the terminal even so. */
+  /** True if texts are cut in a table that is still too wide. */
   isCut?: true
 }
 
-/** A list of files of any type. */
+/** View of files of any type. */
 export const fileView: TableView = {
   id: 'fid',
   columns: [
@@ -44,14 +46,14 @@ export const fileView: TableView = {
   ],
 }
 
-/** The version of a grid or plot that a write made. */
+/** Column with the version created by a write. */
 export const versionColumn: TableView['columns'][number] = {
   field: 'version',
   title: 'VERSION',
   align: 'right',
 }
 
-/** A file that was just created or changed. */
+/** View of created or changed files. */
 export const madeView: TableView = {
   id: 'fid',
   columns: [
@@ -62,7 +64,7 @@ export const madeView: TableView = {
   ],
 }
 
-/** A plot that was just created or replaced, and the grid that holds its data. */
+/** View of created plots, with the grid of their data. */
 export const chartView: TableView = {
   id: 'fid',
   columns: [
@@ -75,7 +77,7 @@ export const chartView: TableView = {
   ],
 }
 
-/** A file with its link. */
+/** View of files with links. */
 export const linkView: TableView = {
   id: 'fid',
   columns: [
@@ -86,9 +88,10 @@ export const linkView: TableView = {
   ],
 }
 
-/** A plot that was changed. */
+/** View of changed plots. */
 export const changedView: TableView = { ...linkView, columns: [...linkView.columns, versionColumn] }
 
+/** Formats the access of a file. */
 function accessOf(isPublic: boolean): string {
   return isPublic ? 'public' : 'private'
 }

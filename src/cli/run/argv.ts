@@ -1,8 +1,9 @@
+// Rearranges the words of a command line before they are parsed.
 import type { GlobalFlags } from '../core/context.ts'
 import { globalOptions, isNamed, writeOption } from '../core/define.ts'
 import { commands } from './registry.ts'
 
-/** Global flags needed before the command line is parsed, so that parse errors can be JSON too. */
+/** Reads the global flags that decide how parse errors are printed. */
 export function peekGlobalFlags(argv: readonly string[]): GlobalFlags {
   const json = argv.some(
     (word) => word === '--json' || word.startsWith('--json=') || word === '--jq' || word.startsWith('--jq='),
@@ -10,7 +11,7 @@ export function peekGlobalFlags(argv: readonly string[]): GlobalFlags {
   return { json: json ? true : undefined, quiet: argv.includes('-q') || argv.includes('--quiet') }
 }
 
-/** The options that may stand before the command, by each spelling, with whether they take a value. */
+/** Options allowed before the command, by flag, with whether they take a value. */
 const leading = new Map(
   [...globalOptions, writeOption].flatMap(({ flags }) =>
     flags
@@ -20,7 +21,7 @@ const leading = new Map(
   ),
 )
 
-/** Moves global options before the command behind it: `gridline -q ls` → `gridline ls -q`. */
+/** Moves global options that precede the command to the end: `gridline -q ls` → `gridline ls -q`. */
 export function moveGlobalFlagsLast(argv: readonly string[]): string[] {
   const moved: string[] = []
   let k = 0
@@ -40,8 +41,10 @@ export function moveGlobalFlagsLast(argv: readonly string[]): string[] {
   return [...argv.slice(k), ...moved.filter((word) => word !== undefined)]
 }
 
-/** Joins `--json fid,filename` if fields follow. In `--json sales.csv`, the file is an argument. */
-export function joinJsonFields(argv: readonly string[], known: ReadonlySet<string>): string[] {
+/**
+ * Joins `--json fid,filename` to one word if fields follow. In `--json sales.csv`, the file is an argument.
+ */
+export function joinJsonFields(argv: readonly string[], fieldNames: ReadonlySet<string>): string[] {
   const words: string[] = []
   for (let k = 0; k < argv.length; k++) {
     if (argv[k] === '--') return [...words, ...argv.slice(k)]
@@ -50,12 +53,12 @@ export function joinJsonFields(argv: readonly string[], known: ReadonlySet<strin
       words.push(argv[k])
       continue
     }
-    const named = next.split(',')
+    const names = next.split(',')
     const looksLikeFields = /^[a-z_]+(,[a-z_]+)*$/.test(next)
     // A single unknown word counts as a (wrong) field if the command already has its argument.
     const fields =
       looksLikeFields &&
-      (named.length > 1 || known.has(next) || words.filter((word) => !word.startsWith('-')).length > 1)
+      (names.length > 1 || fieldNames.has(next) || words.filter((word) => !word.startsWith('-')).length > 1)
     words.push(fields ? `--json=${next}` : '--json=')
     if (fields) k++
   }

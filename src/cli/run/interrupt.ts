@@ -1,8 +1,10 @@
+// Handles Ctrl-C.
 import type { Context } from '../core/context.ts'
 
+/** Thrown when the user stops a command. Unfinished writes leave no trace. */
 export class Interrupted extends Error {}
 
-/** Handles Ctrl-C: aborts the command. Unfinished writes leave no trace. */
+/** Returns a promise that rejects with `Interrupted` on SIGINT or SIGTERM. `off` removes the listeners. */
 export function onInterrupt(context: Context): { happens: Promise<never>; off: () => void } {
   let listener = (): void => {}
   const happens = new Promise<never>((_, reject) => {

@@ -1,3 +1,4 @@
+// Entry point of the command line: parses, runs and prints one command.
 import type { Command as Commander } from 'commander'
 import { closest, hintWith } from '../../contract/closest.ts'
 import { errorBody, Problem } from '../../contract/errors.ts'
@@ -14,18 +15,18 @@ import { withHints } from './hints.ts'
 import { Interrupted, onInterrupt } from './interrupt.ts'
 import { commands } from './registry.ts'
 
-/** Runs one command line. Resolves to the exit code, and the path of the command, such as `plot create`. */
-export async function main(given: string[]): Promise<{ code: number; command: string }> {
-  const argv = withHelpFlag(given)
+/** Runs one command line. Returns the exit code, and the path of the command, such as `plot create`. */
+export async function main(commandWords: string[]): Promise<{ code: number; command: string }> {
+  const argv = withHelpFlag(commandWords)
   let context = new Context(process.env, peekGlobalFlags(argv), argv)
   watchOutput(context.messages)
   let code = 0
   let path: CommandEntry[] = []
   try {
     const environment = withFiles(process.env)
-    // Others on this machine see command lines.
-    const shown = withoutPasswords(argv)
-    if (shown) process.title = `gridline ${shown.join(' ')}`
+    // Other users of this machine can see command lines.
+    const masked = withoutPasswords(argv)
+    if (masked) process.title = `gridline ${masked.join(' ')}`
     const topic = await topicOf(argv)
     if (topic !== undefined) {
       process.stdout.write(topic)
@@ -46,8 +47,8 @@ export async function main(given: string[]): Promise<{ code: number; command: st
       program,
       commands,
       path,
-      async (command, args, given) => {
-        const options = { ...given, ...fromVariables(ownOptions(command), given, environment) }
+      async (command, args, parsed) => {
+        const options = { ...parsed, ...fromVariables(ownOptions(command), parsed, environment) }
         const flags: GlobalFlags = {
           ...options,
           format: formatOf(command, options),
@@ -69,7 +70,7 @@ export async function main(given: string[]): Promise<{ code: number; command: st
       if (error.exitCode !== 0) {
         const help = `See: gridline ${path.map(({ name }) => name).join(' ')}${path.length > 0 ? ' ' : ''}--help`
         if (error.code === 'commander.help') {
-          // A group without a subcommand: its own help, not that of the program.
+          // A command group without a subcommand: print the help of the group, not of the program.
           const help = commandAt(program, path).helpInformation()
           process.stderr.write(path.length === 0 ? `${help}${EPILOGUE}\n` : help)
           return { code: 2, command: '' }
@@ -90,13 +91,13 @@ export async function main(given: string[]): Promise<{ code: number; command: st
   return { code, command: path.map(({ name }) => name).join(' ') }
 }
 
-/** The fields of what a command prints. */
+/** Returns the fields that the command can print. */
 async function knownFields(path: readonly CommandEntry[]): Promise<ReadonlySet<string>> {
   const loaded = await path.at(-1)?.load()
   return new Set(loaded && 'command' in loaded ? fieldsOf(loaded.command) : [])
 }
 
-/** The text of `gridline help TOPIC`. */
+/** Returns the text of `gridline help TOPIC`; undefined if the words are something else. */
 async function topicOf([help, name, ...rest]: readonly string[]): Promise<string | undefined> {
   if (help !== 'help' || name === undefined || rest.length > 0) return undefined
   if (name === 'all') {
@@ -108,68 +109,69 @@ async function topicOf([help, name, ...rest]: readonly string[]): Promise<string
   const { topics } = await import('../help/topics.ts')
   if (Object.hasOwn(topics, name)) return topics[name].text()
   if (commands.some((entry) => isNamed(entry, name))) return undefined
-  const meant = closest(name, [...commands.map((entry) => entry.name), ...Object.keys(topics)])
+  const suggestion = closest(name, [...commands.map((entry) => entry.name), ...Object.keys(topics)])
   throw new Problem('usage', `no command or topic named ${name}`, {
-    hint: hintWith(meant, 'See: gridline --help'),
+    hint: hintWith(suggestion, 'See: gridline --help'),
   })
 }
 
-/** Throws if the first word is no command: with --help, the help of the program would hide that. */
+/** Throws for an unknown command with --help: commander would print the help of the program. */
 function assertCommand(path: readonly CommandEntry[], argv: readonly string[]): void {
   const [first] = moveGlobalFlagsLast(argv)
   if (path.length > 0 || first === undefined || first.startsWith('-')) return
   if (!argv.includes('--help') && !argv.includes('-h')) return
-  const meant = closest(
+  const suggestion = closest(
     first,
     commands.filter(({ hidden }) => !hidden).map(({ name }) => name),
   )
   throw new Problem('usage', `unknown command '${first}'`, {
-    hint: hintWith(meant, 'See: gridline --help'),
+    hint: hintWith(suggestion, 'See: gridline --help'),
   })
 }
 
-/** `help plot create` is `plot create --help`. A topic stays as it is. */
+/** Converts `help plot create` to `plot create --help`. A single word stays: it can be a topic. */
 function withHelpFlag(argv: string[]): string[] {
   if (argv[0] !== 'help') return argv
   const words = argv.slice(1).filter((word) => !word.startsWith('-') && word !== 'help')
   return words.length === 1 ? ['help', ...words] : [...words, '--help']
 }
 
-/** The command of a path, or the group that it is in. */
+/** Returns the command of a path, or the closest group above it. */
 function commandAt(program: Commander, path: readonly CommandEntry[]): Commander {
   return path.reduce(
-    (parent, { name }) => parent.commands.find((one) => one.name() === name) ?? parent,
+    (parent, { name }) => parent.commands.find((command) => command.name() === name) ?? parent,
     program,
   )
 }
 
-/** The command entries that argv names, such as `profile` and `list`. */
+/** Finds the command entries of a command line, such as `profile` and `list`. */
 async function resolveCommandPath(
   entries: readonly CommandEntry[],
   argv: readonly string[],
 ): Promise<CommandEntry[]> {
   const words = argv[0] === 'help' ? argv.slice(1) : argv
-  const at = words.findIndex((word) => !word.startsWith('-'))
-  const entry = entries.find((one) => isNamed(one, words[at]))
+  const start = words.findIndex((word) => !word.startsWith('-'))
+  const entry = entries.find((candidate) => isNamed(candidate, words[start]))
   if (!entry) return []
   const loaded = await entry.load()
   return 'commands' in loaded
-    ? [entry, ...(await resolveCommandPath(loaded.commands, words.slice(at + 1)))]
+    ? [entry, ...(await resolveCommandPath(loaded.commands, words.slice(start + 1)))]
     : [entry]
 }
 
-/** The format of --format, where it is not an option of the command itself. */
+/** Parses the global --format. Returns undefined if missing, or if the command defines its own. */
 function formatOf(command: Command, { format }: Record<string, unknown>): Format | undefined {
   if (format === undefined || ownOptions(command).some(({ flags }) => /^--format\b/.test(flags)))
     return undefined
-  const found = formatNamed(String(format))
-  if (found === undefined)
+  const parsed = formatNamed(String(format))
+  if (parsed === undefined)
     throw new Problem('usage', `--format ${format}: unknown format`, {
       hint: `Available formats: ${formats.join(', ')}.`,
     })
-  return found
+  return parsed
 }
 
+/** Runs a command and prints its result. Returns the exit code. */
 async function runCommand(
   context: Context,
   command: Command,
@@ -184,22 +186,22 @@ async function runCommand(
     context.startClock()
     const ends = [interrupted.happens, context.timedOut]
     const { dryRun } = context.flags
-    const ran = command
+    const running = command
       .run(context, args, dryRun ? { ...options, yes: true, confirmed: options.yes } : options)
       .catch((error) => {
         if (error instanceof Planned) return { one: error.row(args[0]), view: plannedView }
         throw error
       })
-    const done = await Promise.race([ran, ...ends])
-    const outcome = limited(context, command, options, dryRun ? planned(done) : done)
+    const result = await Promise.race([running, ...ends])
+    const outcome = limited(context, command, options, dryRun ? planned(result) : result)
     const { print } = await import('../core/print.ts')
     const failures = (outcome && 'view' in outcome ? (outcome.failures ?? []) : []).map((failure) => ({
       ...failure,
       problem: withHints(failure.problem),
     }))
-    const some = outcome && 'many' in outcome && outcome.many.length > 0
-    const one = outcome && 'one' in outcome
-    if (outcome && (failures.length === 0 || some || one)) {
+    const hasItems = outcome && 'many' in outcome && outcome.many.length > 0
+    const hasItem = outcome && 'one' in outcome
+    if (outcome && (failures.length === 0 || hasItems || hasItem)) {
       const format = formatNamed((await context.settings()).format.value ?? '')
       await Promise.race([print(outcome, context.flags, format, context.environment), ...ends])
     }
@@ -208,12 +210,12 @@ async function runCommand(
     context.messages.failures(failures)
     if (command.reports && !dryRun) {
       const { reportToCi } = await import('../core/ci.ts')
-      const made =
+      const results =
         outcome && 'many' in outcome ? outcome.many : outcome && 'one' in outcome ? [outcome.one] : []
-      await reportToCi(context, made, failures)
+      await reportToCi(context, results, failures)
     }
     if (failures.length === 0) return outcome?.exit ?? 0
-    if (some) return 8
+    if (hasItems) return 8
     const exits = new Set(failures.map(({ problem }) => problem.exit))
     return exits.size === 1 ? failures[0].problem.exit : 1
   } catch (error) {
@@ -222,8 +224,8 @@ async function runCommand(
       await writeResults(outputFile, undefined, [{ of: args[0] ?? '', problem: error }])
     if (command.reports && !context.flags.dryRun && error instanceof Problem) {
       const { reportToCi } = await import('../core/ci.ts')
-      const of = args.join(' ') || String(options.grid ?? options.name ?? '-')
-      await reportToCi(context, [], [{ of, problem: error }])
+      const subject = args.join(' ') || String(options.grid ?? options.name ?? '-')
+      await reportToCi(context, [], [{ of: subject, problem: error }])
     }
     throw error
   } finally {
@@ -231,14 +233,14 @@ async function runCommand(
   }
 }
 
-/** What would be done, in its own view. Previews of uploads have theirs. */
+/** Replaces the view of a --dry-run result. Uploads have their own view. */
 function planned(outcome: CommandResult): CommandResult {
   const isPlan = (row: object): boolean => 'dry_run' in row
   if (!outcome || !('many' in outcome) || !outcome.many.some(isPlan)) return outcome
   return { ...outcome, view: plannedView, alone: false }
 }
 
-/** A list without the items beyond --limit. What is left out is said. */
+/** Cuts a list to --limit, and prints a note about it. */
 function limited(
   context: Context,
   { lists }: Command,
@@ -252,7 +254,7 @@ function limited(
   return { ...outcome, many: outcome.many.slice(0, limit) }
 }
 
-/** Writes the results of a command and its failures to a file, one JSON object per line. */
+/** Writes results and failures to a file, one JSON object per line. */
 async function writeResults(
   file: string,
   outcome: CommandResult,
@@ -273,20 +275,21 @@ async function writeResults(
   )
 }
 
-/** Checks --json fields, the --jq expression and the template before the command runs. */
+/** Validates --json fields, --jq and --template before the command runs. */
 async function checkSelection(flags: GlobalFlags, command: Command): Promise<void> {
-  const known = fieldsOf(command)
+  const fields = fieldsOf(command)
   const hint = command.prints.is === 'other' ? command.prints.hint : undefined
   const { checkFields, checkJq } = await import('../output/selection.ts')
-  if (typeof flags.json === 'string') checkFields(flags.json.split(','), known, hint)
+  if (typeof flags.json === 'string') checkFields(flags.json.split(','), fields, hint)
   if (flags.jq !== undefined) await checkJq(flags.jq)
   if (flags.template === undefined) return
   if (flags.json !== undefined || flags.jq !== undefined || flags.format !== undefined)
     throw new Problem('usage', '--template cannot be used with --json, --jq or --format')
   const { templateOf } = await import('../output/template.ts')
-  templateOf(flags.template, known)
+  templateOf(flags.template, fields)
 }
 
+/** Prints an error and returns the exit code. */
 async function report(context: Context, error: unknown): Promise<number> {
   if (error instanceof Interrupted) {
     // The running transaction will not be committed: exit without waiting for it.
@@ -307,7 +310,7 @@ async function report(context: Context, error: unknown): Promise<number> {
   return 1
 }
 
-/** Exits silently if the reader of stdout has closed the pipe (`| head`). Reports other output errors. */
+/** Exits silently if stdout is closed (`| head`). Reports other output errors. */
 function watchOutput(messages: Messages): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)

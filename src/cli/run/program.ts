@@ -1,3 +1,4 @@
+// Builds the commander program: commands, options and help.
 import {
   type Command as Commander,
   CommanderError,
@@ -28,14 +29,15 @@ Topics: gridline help all, options, charts, formats, files, json, limits, enviro
 A FILE or GRID is a path (Reports/sales), an id (alice:12) or a link.
 Without a server (gridline login or GRIDLINE_URL), files are stored on this machine.`
 
-/** Choices that the help of an option lists, and those of a longer list. */
+/** Longest list of choices that the help of an option shows completely. */
 const MAX_CHOICES = 10
+/** Number of choices shown of a longer list. */
 const FIRST_CHOICES = 6
 
-/** Texts of options in a short help. */
+/** Descriptions of options in a short help. */
 const briefs = new WeakMap<CommanderOption, string>()
 
-/** The program for commander, without commands. */
+/** Creates the commander program, without commands. */
 export function programOf(): Commander {
   return new Program('gridline')
     .description('The command line for charts and grids.')
@@ -64,9 +66,10 @@ export function programOf(): Commander {
     .addHelpText('after', EPILOGUE)
 }
 
+/** Runs a parsed command. */
 export type Act = (command: Command, args: string[], options: Record<string, unknown>) => Promise<void>
 
-/** Registers all commands for the help, and loads those on `path`. `isWhole`: the help has all options. */
+/** Registers all commands for the help, and loads those on `path`. `isWhole`: the help shows all options. */
 export async function registerCommands(
   parent: Commander,
   entries: readonly CommandEntry[],
@@ -90,24 +93,24 @@ export async function registerCommands(
     const { command } = loaded
     if (command.arguments) child.arguments(command.arguments)
     if (command.usage) child.usage(`[options] ${command.usage}`)
-    const own = ownOptions(command)
+    const specific = ownOptions(command)
     const short = isWhole ? undefined : command.usual
     for (const option of optionsOf(command)) {
       addOption(child, option)
-      const added = child.options.at(-1)!
+      const commanderOption = child.options.at(-1)!
       const brief = short?.options[longName(option.flags)!]
-      // Those of all commands are in one line, and in a topic.
-      if (short ? brief === undefined : !own.includes(option)) added.hideHelp()
-      else if (brief !== undefined) briefs.set(added, brief)
+      // Global options are listed together, in a few lines and in a topic.
+      if (short ? brief === undefined : !specific.includes(option)) commanderOption.hideHelp()
+      else if (brief !== undefined) briefs.set(commanderOption, brief)
     }
-    child.addHelpText('after', `\n${short ? restOf(child, own.length, short) : commonOptions()}`)
+    child.addHelpText('after', `\n${short ? restOf(child, specific.length, short) : commonOptions()}`)
     const examples = command.examples?.slice(0, short?.examples)
     if (examples) child.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`)
-    child.action(async (...given: unknown[]) => {
+    child.action(async (...values: unknown[]) => {
       const options = child.opts()
       await act(
         command,
-        given
+        values
           .slice(0, child.registeredArguments.length)
           .flat()
           .filter((arg) => arg !== undefined) as string[],
@@ -117,7 +120,7 @@ export async function registerCommands(
   }
 }
 
-/** Where the options are that a short help does not show. */
+/** Returns where to find the options that a short help omits. */
 function restOf(program: Commander, count: number, { options, topics }: ShortHelp): string {
   const names: string[] = []
   for (let at: Commander | null = program; at; at = at.parent) names.unshift(at.name())
@@ -128,7 +131,7 @@ function restOf(program: Commander, count: number, { options, topics }: ShortHel
   ].join('\n')
 }
 
-/** The options of all commands, in a few lines. */
+/** Lists the global options in lines of up to 78 characters. */
 function commonOptions(): string {
   const flags = globalOptions.map((option) => option.flags.replace(/^-\w, /, ''))
   const lines = ['Common options:']
@@ -140,16 +143,17 @@ function commonOptions(): string {
   return `${lines.join('\n')}\n  See: gridline help options`
 }
 
+/** Adds an option to a command, and its alias as a hidden option. */
 function addOption(command: Commander, declared: Option): void {
   const { flags, choices, preset, repeatable, integer, alias } = declared
   const description = descriptionOf(declared)
   if (alias !== undefined) {
     const [long] = flags.split(' ')
     addOption(command, { flags: flags.replace(long, alias), description, choices, repeatable, integer })
-    const same = command.options.at(-1)!
-    same.hideHelp()
-    command.on(`option:${same.name()}`, () => {
-      command.setOptionValue(camelCase(long.slice(2)), command.getOptionValue(same.attributeName()))
+    const aliasOption = command.options.at(-1)!
+    aliasOption.hideHelp()
+    command.on(`option:${aliasOption.name()}`, () => {
+      command.setOptionValue(camelCase(long.slice(2)), command.getOptionValue(aliasOption.attributeName()))
     })
   }
   const option = new CommanderOption(flags, description)
@@ -170,10 +174,11 @@ function addOption(command: Commander, declared: Option): void {
   command.addOption(option)
 }
 
-/** Other names of choices. */
+/** Alternative names of choices. */
 const SYNONYMS: Readonly<Record<string, string>> = { jsonl: 'ndjson', fold: 'folder' }
 
+/** Returns the choice that `value` is a synonym of, or `value` itself. */
 function synonymIn(choices: readonly string[], value: string): string {
-  const other = Object.hasOwn(SYNONYMS, value) ? SYNONYMS[value] : value
-  return choices.includes(other) ? other : value
+  const canonical = Object.hasOwn(SYNONYMS, value) ? SYNONYMS[value] : value
+  return choices.includes(canonical) ? canonical : value
 }

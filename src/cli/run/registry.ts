@@ -1,6 +1,7 @@
+// Table of all commands.
 import type { RegisteredCommand } from '../core/define.ts'
 
-/** All commands, in the order of the help. To add one, add a line here and a file in commands/. */
+/** All commands, in the order of the help. To add one, add an entry here and a file in commands/. */
 export const commands: readonly RegisteredCommand[] = [
   {
     group: 'start',
@@ -138,7 +139,7 @@ export const commands: readonly RegisteredCommand[] = [
   {
     group: 'review',
     name: 'apply',
-    summary: 'Apply a plan that upload --plan wrote; refused if anything has changed',
+    summary: 'Apply a plan written by upload --plan; fail if anything has changed since',
     load: () => import('../commands/apply.ts'),
   },
   {
@@ -163,7 +164,7 @@ export const commands: readonly RegisteredCommand[] = [
   {
     group: 'review',
     name: 'draft',
-    summary: 'List and delete drafts: uploads that readers do not see',
+    summary: 'List and delete drafts: unpublished uploads',
     load: () => import('../commands/draft.ts'),
   },
   {
@@ -175,13 +176,13 @@ export const commands: readonly RegisteredCommand[] = [
   {
     group: 'review',
     name: 'revert',
-    summary: 'Go back to an earlier version of a grid or plot',
+    summary: 'Restore an earlier version of a grid or plot',
     load: () => import('../commands/revert.ts'),
   },
   {
     group: 'review',
     name: 'keep',
-    summary: 'Keep a version of a grid or plot for good, with a link',
+    summary: 'Keep a version of a grid or plot permanently, with a link',
     load: () => import('../commands/keep.ts'),
   },
   {
@@ -302,7 +303,7 @@ export const commands: readonly RegisteredCommand[] = [
   {
     group: 'settings',
     name: 'doctor',
-    summary: 'Check server, credentials, proxy, terminal and database, and say what to do',
+    summary: 'Check server, credentials, proxy, terminal and database, and suggest fixes',
     load: () => import('../commands/doctor.ts'),
   },
   {
@@ -317,7 +318,7 @@ export const commands: readonly RegisteredCommand[] = [
     summary: 'Print a shell completion script',
     load: () => import('../commands/completion.ts'),
   },
-  // Former names, and those of other tools.
+  // Former names, and names in other tools.
   {
     hidden: true,
     name: 'auth',

@@ -1,9 +1,10 @@
+// Fast path for `gridline --help`: prints the help without loading the rest.
 import { programOf, registerCommands } from './program.ts'
 import { commands } from './registry.ts'
 
-/** `gridline --help`, without the rest of the program: it has the form of `main`. */
+/** Prints the help of the program. Same signature as `main` in main.ts. */
 export async function main(): Promise<{ code: number; command: string }> {
-  // The reader may have closed the pipe (`| head`).
+  // Exit silently if the pipe is closed (`| head`).
   process.stdout.on('error', () => process.exit(0))
   const program = programOf()
   await registerCommands(program, commands, [], async () => {})

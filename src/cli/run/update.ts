@@ -1,3 +1,4 @@
+// Notice about newer versions of the command line.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../../contract/version.ts'
@@ -7,16 +8,18 @@ import type { Context } from '../core/context.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 
+/** Content of update.json. Times are in ms since 1970. */
 interface State {
-  /** When npm was asked, and what it said. */
+  /** Time of the last question to npm, and its answer. */
   asked_at?: number
   latest?: string
+  /** Time of the last notice. */
   told_at?: number
 }
 
 /**
- * Says once a day on a terminal that there is a newer version. npm is asked in the background, once a day. Never in
- * CI jobs, and never with GRIDLINE_NO_UPDATE_NOTICE.
+ * Prints a note on a terminal if a newer version exists, at most once a day. npm is queried in the
+ * background. Never in CI jobs, or with GRIDLINE_NO_UPDATE_NOTICE.
  */
 export async function noteUpdate({ environment, messages }: Context): Promise<void> {
   if (!messages.terminal || messages.silent || environment.CI || environment.GRIDLINE_NO_UPDATE_NOTICE) return
@@ -33,10 +36,10 @@ export async function noteUpdate({ environment, messages }: Context): Promise<vo
   runInBackground('__update')
 }
 
-/** Asks npm for the latest version: run in the background. */
+/** Queries npm for the latest version, and stores it. Runs in the background. */
 export async function askForUpdate(environment: NodeJS.ProcessEnv): Promise<void> {
   const { execFile } = process.getBuiltinModule('node:child_process')
-  // On Windows npm is a script, which only a shell runs.
+  // On Windows, npm is a script that needs a shell.
   const shell = process.platform === 'win32'
   const latest = await new Promise<string>((resolve) => {
     execFile('npm', ['view', 'gridline', 'version'], { timeout: 30_000, shell }, (error, stdout) =>
@@ -47,13 +50,14 @@ export async function askForUpdate(environment: NodeJS.ProcessEnv): Promise<void
   if (/^\d+\.\d+\.\d+$/.test(latest)) write(file, { ...read(file), latest })
 }
 
-/** Whether a version is later: `0.10.0` than `0.9.1`. */
-function isNewer(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((text) => text.split('.').map(Number))
+/** Returns whether `one` is a later version: `0.10.0` is later than `0.9.1`. */
+function isNewer(version: string, base: string): boolean {
+  const [a, b] = [version, base].map((text) => text.split('.').map(Number))
   const k = a.findIndex((part, index) => part !== b[index])
   return k >= 0 && a[k] > b[k]
 }
 
+/** Path of update.json. */
 function fileOf(environment: NodeJS.ProcessEnv): string {
   return join(places(environment).config, 'update.json')
 }
@@ -70,6 +74,6 @@ function write(file: string, state: State): void {
   try {
     writeFileSync(file, JSON.stringify(state), { mode: 0o600 })
   } catch {
-    // Without a folder of settings there is no notice.
+    // Without a writable folder there is no notice.
   }
 }

@@ -1,38 +1,43 @@
+// Converts errors of commander to our usage errors, with suggestions.
 import { existsSync } from 'node:fs'
 import type { Command as Commander, CommanderError } from 'commander'
 import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 
-/** A mistake in a command line, with the word that was probably meant. */
+/** Converts a commander error to a `usage` problem that suggests the intended word. */
 export function usageProblem(error: CommanderError, command: Commander, help: string): Problem {
   const message = error.message.replace(/^error: /, '').replace(/\n/g, ' ')
-  const [, given = ''] = /'([^']*)'/.exec(message) ?? []
-  const [flag, ...values] = given.split(' ')
+  const [, word = ''] = /'([^']*)'/.exec(message) ?? []
+  const [flag, ...values] = word.split(' ')
   if (error.code === 'commander.unknownOption' && values.length > 0)
     return new Problem('usage', message, {
       hint: `Quote only the value, or write ${flag}=${values.join(' ')}`,
     })
-  if (error.code === 'commander.unknownOption' && existsSync(given))
-    return new Problem('usage', message, { hint: `To name the file, write ./${given}` })
-  const meant = meantBy(error.code, given, command, message)
+  if (error.code === 'commander.unknownOption' && existsSync(word))
+    return new Problem('usage', message, { hint: `To name the file, write ./${word}` })
+  const suggestion = meantBy(error.code, word, command, message)
   return new Problem('usage', message, {
-    hint: hintWith(meant, help),
+    hint: hintWith(suggestion, help),
   })
 }
 
-function meantBy(code: string, given: string, command: Commander, message: string): string | undefined {
+/** Returns the closest command, option or choice; undefined if none is close. */
+function meantBy(code: string, word: string, command: Commander, message: string): string | undefined {
   if (code === 'commander.unknownCommand' || code === 'commander.excessArguments') {
     const visible = command.createHelp().visibleCommands(command)
-    const names = visible.flatMap((one) => [one.name(), ...one.aliases()])
-    const found = closest(given, names)
-    // A synonym leads to the name that the help lists.
+    const names = visible.flatMap((visibleCommand) => [visibleCommand.name(), ...visibleCommand.aliases()])
+    const match = closest(word, names)
+    // For an alias, suggest the name that the help lists.
     return visible
-      .find((one) => found !== undefined && [one.name(), ...one.aliases()].includes(found))
+      .find(
+        (visibleCommand) =>
+          match !== undefined && [visibleCommand.name(), ...visibleCommand.aliases()].includes(match),
+      )
       ?.name()
   }
   if (code === 'commander.unknownOption')
     return closest(
-      given,
+      word,
       command.options.flatMap(({ long, short }) => [long, short]).filter((flag) => flag != null),
     )
   const [, choices] = /Allowed choices are (.*)\.$/.exec(message) ?? []

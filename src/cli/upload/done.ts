@@ -1,13 +1,14 @@
+// Result of an upload, as printed.
 import type { ResultOf } from '../../contract/operations/index.ts'
 import type { CheckReport, GridMeta, UploadAction } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { rowsByKey } from '../output/row-counts.ts'
 import { madeView, type TableView, versionColumn } from '../output/view.ts'
 
-/** A grid that was made or changed, with what was done. */
+/** Created or changed grid, with the action. */
 export type Made = GridMeta & { action?: UploadAction; warnings: string[]; checks?: CheckReport }
 
-/** Uploaded files with the action taken. */
+/** View of uploaded files, with the action. */
 export const uploadedView: TableView = {
   ...madeView,
   columns: [
@@ -19,24 +20,24 @@ export const uploadedView: TableView = {
   ],
 }
 
-/** What uploads print beside the file that was made. */
+/** Fields that uploads print besides those of the grid. */
 export const uploadFields = {
-  file: 'the local file',
+  file: 'path of the local file',
   path: 'path of the grid',
-  rows_added: 'with a key: rows that were appended',
-  rows_updated: 'with a key: rows whose values changed',
-  rows_unchanged: 'with a key: rows that were as they are',
-  rows_removed: 'with --delete-missing: rows that the file lacks',
-  checks: 'with --checks: what became of each rule',
-  warnings: 'an array of texts',
+  rows_added: 'with a key: number of appended rows',
+  rows_updated: 'with a key: number of changed rows',
+  rows_unchanged: 'with a key: number of unchanged rows',
+  rows_removed: 'with --delete-missing: number of removed rows',
+  checks: 'with --checks: results of the rules',
+  warnings: 'warnings, as an array of texts',
 }
 
-/** An uploaded file; its warnings are printed. */
-export function uploadOf(context: Context, file: string, made: ResultOf<'grids.upload'>): Made {
-  const { file: grid, warnings, action, version, ...counts } = made
+/** Converts an upload response to an output row. Prints its warnings and row counts. */
+export function uploadOf(context: Context, file: string, response: ResultOf<'grids.upload'>): Made {
+  const { file: grid, warnings, action, version, ...counts } = response
   const rows = rowsByKey(counts)
   if (rows !== undefined) context.messages.note(`${file}: ${rows}`)
   for (const warning of warnings) context.messages.warning(warning, file)
-  const own = version === undefined ? {} : { version }
-  return { ...(grid as GridMeta), ...own, action, warnings, ...counts }
+  const versionField = version === undefined ? {} : { version }
+  return { ...(grid as GridMeta), ...versionField, action, warnings, ...counts }
 }

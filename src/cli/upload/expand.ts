@@ -1,10 +1,11 @@
+// Finds the local files that names, directories and patterns refer to.
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, join, relative, sep } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
 import { formatByName, withoutCompression } from '../../contract/formats.ts'
 import { isPattern, patternOf } from '../files/patterns.ts'
 
-/** A local file to be uploaded, and the folders that it goes to below --folder. */
+/** Local file to upload, with its folders below --folder. */
 export interface LocalFile {
   file: string
   folders: string[]
@@ -12,101 +13,103 @@ export interface LocalFile {
 
 export interface Expanded {
   files: LocalFile[]
-  /** Files of directories that are left out, because they are no data files. */
+  /** Files in directories that are not data files. */
   skipped: string[]
-  /** Files of directories that patterns leave out. */
+  /** Files excluded by --include or --exclude. */
   left: LocalFile[]
-  /** Whether a directory or a pattern was given. */
+  /** True if a directory, a pattern or several names were given. */
   several: boolean
 }
 
 /**
- * The files that names, directories and patterns stand for. A directory keeps its structure, below a folder of
- * its name. `include` and `exclude` are patterns for file names, or for paths if they have a slash.
+ * Lists the files of names, directories and patterns. A directory keeps its structure, in a folder of its
+ * name. `include` and `exclude` match file names, or paths if they contain a slash. Throws `no_such_file`.
  */
 export function expand(
-  given: readonly string[],
+  words: readonly string[],
   { include = [], exclude = [] }: { include?: readonly string[]; exclude?: readonly string[] },
 ): Expanded {
   const files: LocalFile[] = []
   const skipped: string[] = []
-  const left: LocalFile[] = []
-  let several = given.length > 1
+  const excluded: LocalFile[] = []
+  let several = words.length > 1
   const isIncluded = matcher(include)
   const isExcluded = matcher(exclude)
-  const add = (file: string, inside: string, folders: string[], isChosen: boolean): void => {
-    if (isExcluded(inside) || (include.length > 0 && !isIncluded(inside))) left.push({ file, folders })
-    else if (!isChosen && include.length === 0 && !isTakenFromDirectory(inside)) skipped.push(file)
+  const add = (file: string, relativePath: string, folders: string[], isNamed: boolean): void => {
+    if (isExcluded(relativePath) || (include.length > 0 && !isIncluded(relativePath)))
+      excluded.push({ file, folders })
+    else if (!isNamed && include.length === 0 && !isTakenFromDirectory(relativePath)) skipped.push(file)
     else files.push({ file, folders })
   }
-  for (const one of given) {
-    if (one === '-' || /^https?:\/\//i.test(one)) {
-      files.push({ file: one, folders: [] })
+  for (const word of words) {
+    if (word === '-' || /^https?:\/\//i.test(word)) {
+      files.push({ file: word, folders: [] })
       continue
     }
-    const stats = statSync(one, { throwIfNoEntry: false })
+    const stats = statSync(word, { throwIfNoEntry: false })
     if (stats?.isDirectory()) {
       several = true
-      const name = basename(one.replace(/[/\\]+$/, ''))
+      const name = basename(word.replace(/[/\\]+$/, ''))
       const root = name === '.' || name === '..' || name === '' ? [] : [name]
-      for (const path of filesBelow(one)) {
-        const inside = relative(one, path).split(sep)
-        add(path, inside.join('/'), [...root, ...inside.slice(0, -1)], false)
+      for (const path of filesBelow(word)) {
+        const segments = relative(word, path).split(sep)
+        add(path, segments.join('/'), [...root, ...segments.slice(0, -1)], false)
       }
-    } else if (!stats && isPattern(one)) {
+    } else if (!stats && isPattern(word)) {
       several = true
-      const found = matchingPaths(one)
-      if (found.length === 0)
-        throw new Problem('no_such_file', `no files match ${one}`, { hint: 'Check the pattern.' })
-      for (const path of found) add(path, path.split(sep).join('/'), [], true)
-    } else add(one, one.split(sep).join('/'), [], true)
+      const paths = matchingPaths(word)
+      if (paths.length === 0)
+        throw new Problem('no_such_file', `no files match ${word}`, { hint: 'Check the pattern.' })
+      for (const path of paths) add(path, path.split(sep).join('/'), [], true)
+    } else add(word, word.split(sep).join('/'), [], true)
   }
-  return { files, skipped, left, several }
+  return { files, skipped, left: excluded, several }
 }
 
-/** All files below a directory, sorted. Hidden ones are left out; links are not followed. */
+/** Lists all files below a directory, sorted, without hidden files. Does not follow links. */
 function filesBelow(directory: string): string[] {
-  const found: string[] = []
+  const paths: string[] = []
   for (const entry of readdirSync(directory, { withFileTypes: true }).sort(byName)) {
     if (entry.name.startsWith('.')) continue
     const path = join(directory, entry.name)
-    if (entry.isDirectory()) found.push(...filesBelow(path))
-    else if (entry.isFile()) found.push(path)
+    if (entry.isDirectory()) paths.push(...filesBelow(path))
+    else if (entry.isFile()) paths.push(path)
   }
-  return found
+  return paths
 }
 
 function byName(a: { name: string }, b: { name: string }): number {
   return a.name < b.name ? -1 : 1
 }
 
-/** Local files that match a pattern, sorted. `**` stands for directories at any depth. */
+/** Lists the local files that match a pattern, sorted. `**` matches directories at any depth. */
 export function matchingPaths(pattern: string): string[] {
-  const parts = pattern.split(/[/\\]/)
-  let level = [parts[0] === '' ? '/' : /^[A-Za-z]:$/.test(parts[0]) ? `${parts[0]}\\` : '']
-  const rest = level[0] === '' ? parts : parts.slice(1)
+  const segments = pattern.split(/[/\\]/)
+  let directories = [segments[0] === '' ? '/' : /^[A-Za-z]:$/.test(segments[0]) ? `${segments[0]}\\` : '']
+  const rest = directories[0] === '' ? segments : segments.slice(1)
   for (const [k, part] of rest.entries()) {
     const isLast = k === rest.length - 1
     if (part === '' || part === '.') continue
     if (part === '**') {
-      level = [...new Set(level.flatMap((path) => directoriesBelow(path)))]
+      directories = [...new Set(directories.flatMap((path) => directoriesBelow(path)))]
       if (!isLast) continue
     }
     if (!isPattern(part) && part !== '**') {
-      level = level.map((path) => join(path, part)).filter((path) => existsSync(path))
+      directories = directories.map((path) => join(path, part)).filter((path) => existsSync(path))
       continue
     }
-    const wanted = patternOf(part === '**' ? '*' : part)
-    level = level.flatMap((path) =>
+    const expression = patternOf(part === '**' ? '*' : part)
+    directories = directories.flatMap((path) =>
       entriesOf(path)
-        .filter(({ name }) => wanted.test(name) && (!name.startsWith('.') || part.startsWith('.')))
+        .filter(({ name }) => expression.test(name) && (!name.startsWith('.') || part.startsWith('.')))
         .filter((entry) => isLast || entry.isDirectory())
         .map(({ name }) => join(path, name)),
     )
   }
-  return level.filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile()).sort()
+  return directories.filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile()).sort()
 }
 
+/** Lists the entries of a directory; none if it is unreadable. */
 function entriesOf(path: string) {
   try {
     return readdirSync(path === '' ? '.' : path, { withFileTypes: true })
@@ -115,6 +118,7 @@ function entriesOf(path: string) {
   }
 }
 
+/** Lists a directory and all directories below it. */
 function directoriesBelow(path: string): string[] {
   const below = entriesOf(path)
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
@@ -122,27 +126,34 @@ function directoriesBelow(path: string): string[] {
   return [path, ...below]
 }
 
-/** Whether a path matches one of several patterns: by its last name, or as a whole if the pattern has a slash. */
+/** Returns a function that matches paths: by file name, or completely if the pattern contains a slash. */
 export function matcher(patterns: readonly string[]): (path: string) => boolean {
   const tests = patterns.map((pattern) => {
     if (!pattern.includes('/')) {
       const name = patternOf(pattern)
       return (path: string) => name.test(path.slice(path.lastIndexOf('/') + 1))
     }
-    const parts = pattern.split('/')
-    return (path: string) => matchesPath(path.split('/'), parts)
+    const segments = pattern.split('/')
+    return (path: string) => matchesPath(path.split('/'), segments)
   })
   return (path) => tests.some((test) => test(path))
 }
 
-function matchesPath(names: readonly string[], parts: readonly string[]): boolean {
-  if (parts.length === 0) return names.length === 0
-  if (parts[0] === '**')
-    return names.some((_, k) => matchesPath(names.slice(k), parts.slice(1))) || parts.length === 1
-  return names.length > 0 && patternOf(parts[0]).test(names[0]) && matchesPath(names.slice(1), parts.slice(1))
+/** Returns whether the names of a path match the segments of a pattern. */
+function matchesPath(names: readonly string[], segments: readonly string[]): boolean {
+  if (segments.length === 0) return names.length === 0
+  if (segments[0] === '**')
+    return names.some((_, k) => matchesPath(names.slice(k), segments.slice(1))) || segments.length === 1
+  return (
+    names.length > 0 &&
+    patternOf(segments[0]).test(names[0]) &&
+    matchesPath(names.slice(1), segments.slice(1))
+  )
 }
 
-/** Whether a file of a directory is taken for data: plain text that is not compressed is not, a readme for example. */
+/**
+ * Returns whether a file of a directory counts as data. Uncompressed plain text does not: it can be a readme.
+ */
 function isTakenFromDirectory(file: string): boolean {
   const format = formatByName(file)
   return format !== undefined && (!/\.(txt|dat)$/i.test(file) || file !== withoutCompression(file))

@@ -1,4 +1,4 @@
-/** Plans: what an upload would do, as a file, which `apply` does unless something has changed. See docs/mirroring.md. */
+// Writes and checks plans: planned uploads in a file, applied by `apply`. See docs/mirroring.md.
 import { readFile, writeFile } from 'node:fs/promises'
 import { type Client, lookupIfThere } from '../../client/index.ts'
 import { ifFound, Problem } from '../../contract/errors.ts'
@@ -9,26 +9,28 @@ import { filesBelow } from '../files/tree.ts'
 import type { LocalFile } from './expand.ts'
 import { destinationOf, type SendOptions, tagOf } from './send.ts'
 
-/** The version of the format. */
+/** Version of the file format. */
 const FORMAT = 1
 
-/** A file that is there when a plan is made, with its entity tag. */
+/** Existing file at the time of the plan, with its etag. */
 interface Target {
   fid: string
   etag: string
-  /** Of a folder of grids: what is in it. */
+  /** For folders: the files inside. */
   inside?: Target[]
 }
 
 export interface PlannedUpload extends LocalFile {
-  /** The path on the server. */
+  /** Path on the server. */
   path: string
+  /** Planned action, such as `create` or `nothing`. */
   would: string
-  /** The content of the local file. */
+  /** SHA-256 of the local file and its parse options. */
   tag: string
   target: Target | null
 }
 
+/** Grid that the plan moves to the trash. */
 export interface PlannedRemoval extends Target {
   path: string
 }
@@ -36,7 +38,7 @@ export interface PlannedRemoval extends Target {
 export interface Plan {
   gridline_plan: typeof FORMAT
   made_at: string
-  /** null: the database on this machine. */
+  /** URL of the server; null for the database on this machine. */
   server: string | null
   user: string
   options: SendOptions
@@ -80,7 +82,7 @@ export async function writePlan(
   })
 }
 
-/** The options that say how files are sent. */
+/** Returns the options that concern sending, for the plan. */
 function kept(options: SendOptions): SendOptions {
   const { name, folder, onConflict, allowTypeChange, yes, maxShrink, strict, key, deleteMissing, reading } =
     options
@@ -99,7 +101,7 @@ function kept(options: SendOptions): SendOptions {
   }
 }
 
-/** Reads a plan. Throws `usage` for any other file. */
+/** Reads a plan. Throws `usage` for other files. */
 export async function readPlan(file: string): Promise<Plan> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT'
@@ -110,71 +112,78 @@ export async function readPlan(file: string): Promise<Plan> {
     const plan = JSON.parse(text) as Plan
     if (plan.gridline_plan === FORMAT && Array.isArray(plan.uploads) && Array.isArray(plan.trash)) return plan
   } catch {
-    // It is no JSON.
+    // Not JSON.
   }
-  throw new Problem('usage', `${file} is no plan of this version of gridline`, {
-    hint: 'Make one with: gridline upload DIRECTORY --delete --plan FILE',
+  throw new Problem('usage', `${file} is not a plan of this version of gridline`, {
+    hint: 'Create one with: gridline upload DIRECTORY --delete --plan FILE',
   })
 }
 
-/** Throws `conflict`, naming the files, if anything that a plan names has changed since. */
+/** Throws `conflict`, with the names of the files, if a file of the plan has changed since. */
 export async function assertUnchanged(context: Context, file: string, plan: Plan): Promise<void> {
   const { server, user } = await whereOf(context)
   if (server !== plan.server || user !== plan.user)
     throw changed(file, [
-      `it is for ${plan.user} on ${plan.server ?? 'this machine'}, not ${user} on ${server ?? 'this machine'}`,
+      `the plan is for ${plan.user} on ${plan.server ?? 'this machine'}, not ${user} on ${server ?? 'this machine'}`,
     ])
   const client = await context.client()
-  const found: string[] = []
+  const changes: string[] = []
   for (const { file: local, folders, tag, target, path } of plan.uploads) {
-    const now = await openInput(local).then(
+    const currentTag = await openInput(local).then(
       (input) => tagOf(input, plan.options.reading),
       () => undefined,
     )
-    if (now !== tag)
-      found.push(now === undefined ? `${local} cannot be read any more` : `${local} has changed`)
+    if (currentTag !== tag)
+      changes.push(currentTag === undefined ? `${local} can no longer be read` : `${local} has changed`)
     const { parent } = await destinationOf(client, plan.options, { file: local, folders })
-    const there = await lookupIfThere(client, path, parent)
-    if (there?.fid !== target?.fid)
-      found.push(there ? `${path} is now ${there.fid}` : `${path} does not exist any more`)
-    else if (there && JSON.stringify(await targetOf(client, there)) !== JSON.stringify(target))
-      found.push(`${path} has changed on the server`)
+    const existing = await lookupIfThere(client, path, parent)
+    if (existing?.fid !== target?.fid)
+      changes.push(existing ? `${path} is now ${existing.fid}` : `${path} no longer exists`)
+    else if (existing && JSON.stringify(await targetOf(client, existing)) !== JSON.stringify(target))
+      changes.push(`${path} has changed on the server`)
   }
   for (const { fid, path, etag } of plan.trash) {
-    const now = await ifFound(etagOf(client, fid))
-    const where = now === undefined ? path : await pathOf(client, fid)
-    if (where !== path) {
-      found.push(`${path} is now at ${where}`)
+    const currentEtag = await ifFound(etagOf(client, fid))
+    const currentPath = currentEtag === undefined ? path : await pathOf(client, fid)
+    if (currentPath !== path) {
+      changes.push(`${path} is now at ${currentPath}`)
       continue
     }
-    if (now !== etag)
-      found.push(now === undefined ? `${path} does not exist any more` : `${path} has changed on the server`)
+    if (currentEtag !== etag)
+      changes.push(
+        currentEtag === undefined ? `${path} no longer exists` : `${path} has changed on the server`,
+      )
   }
-  if (found.length > 0) throw changed(file, found)
+  if (changes.length > 0) throw changed(file, changes)
 }
 
-/** Files that a message names. */
+/** Maximum number of changes in a message. */
 const MAX_NAMED = 3
 
-function changed(file: string, what: readonly string[]): Problem {
-  const more = what.length > MAX_NAMED ? `; and ${what.length - MAX_NAMED} more` : ''
-  return new Problem('conflict', `${file} was not applied: ${what.slice(0, MAX_NAMED).join('; ')}${more}`, {
-    hint: 'Nothing was changed. Make the plan again, and look at it.',
-  })
+function changed(file: string, changes: readonly string[]): Problem {
+  const more = changes.length > MAX_NAMED ? `; and ${changes.length - MAX_NAMED} more` : ''
+  return new Problem(
+    'conflict',
+    `${file} was not applied: ${changes.slice(0, MAX_NAMED).join('; ')}${more}`,
+    {
+      hint: 'Nothing was changed. Create a new plan and review it.',
+    },
+  )
 }
 
+/** Returns the server and user of the current connection. */
 async function whereOf(context: Context): Promise<Pick<Plan, 'server' | 'user'>> {
   const { client, server } = await context.connect()
   return { server: server ?? null, user: (await client.call('users.current')).username }
 }
 
-/** A file with its entity tag; of a folder, with those of everything in it. */
+/** Returns a file with its etag; for a folder, with the etags of its content. */
 async function targetOf(client: Client, file: Pick<FileMeta, 'fid' | 'filetype'>): Promise<Target> {
   const target: Target = { fid: file.fid, etag: await etagOf(client, file.fid) }
   if (file.filetype !== 'fold') return target
   const inside: Target[] = []
-  for (const { file: one } of await filesBelow(client, file as FileMeta))
-    if (one.fid !== file.fid) inside.push({ fid: one.fid, etag: await etagOf(client, one.fid) })
+  for (const { file: child } of await filesBelow(client, file as FileMeta))
+    if (child.fid !== file.fid) inside.push({ fid: child.fid, etag: await etagOf(client, child.fid) })
   return { ...target, inside: inside.sort((a, b) => (a.fid < b.fid ? -1 : 1)) }
 }
 
@@ -184,6 +193,6 @@ async function pathOf(client: Client, fid: string): Promise<string> {
 
 async function etagOf(client: Client, fid: string): Promise<string> {
   const { headers } = await client.response('files.get', { fid })
-  // The part after the version is of the answer.
+  // The suffix describes the response, not the version.
   return (headers.etag ?? '').replace(/-[0-9a-f]{8}"$/, '"')
 }

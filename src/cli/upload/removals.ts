@@ -1,3 +1,4 @@
+// Finds the grids that `upload --delete` moves to the trash: those without a local file.
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { type Client, lookupIfThere } from '../../client/index.ts'
@@ -10,7 +11,7 @@ import { filesBelow } from '../files/tree.ts'
 import { type Expanded, type LocalFile, matcher } from './expand.ts'
 import { placeOf } from './send.ts'
 
-/** Percent of the grids of a folder that are removed without a question. */
+/** Maximum percentage of grids that are removed without confirmation. */
 const MAX_REMOVED = 50
 
 export interface RemovalOptions {
@@ -19,35 +20,35 @@ export interface RemovalOptions {
   exclude?: readonly string[]
   maxDelete?: string
   yes?: boolean
-  /** Nothing is removed now. */
+  /** True with --dry-run. */
   isDry?: boolean
 }
 
-/** A grid that no file of a directory makes. */
+/** Grid without a local file. */
 export interface Removal {
   file: FileMeta
-  /** Below the destination folder. */
+  /** Path below the destination folder. */
   path: string
 }
 
 /**
- * The grids in the folders of directories that no file of theirs makes: those that --delete moves to the trash. Spares what
- * --exclude names, and what --include does not. Throws `row_loss` above --max-delete, and `usage` for a directory without
- * data files.
+ * Lists grids, in the destination folders of directories, without a local file: --delete moves them to the
+ * trash. Keeps grids that --exclude matches, or --include does not. Throws `row_loss` above --max-delete, and
+ * `usage` for a directory without data files.
  */
 export async function removalsOf(
   client: Client,
-  given: readonly string[],
+  directories: readonly string[],
   { files, left }: Expanded,
   options: RemovalOptions,
 ): Promise<Removal[]> {
   const { exclude = [], include = [] } = options
-  const made = new Set([...files, ...left].map(pathOf))
+  const localPaths = new Set([...files, ...left].map(pathOf))
   const isExcluded = matcher(exclude.flatMap(ofGrids))
   const isIncluded = matcher(include.flatMap(ofGrids))
   const removals: Removal[] = []
   let total = 0
-  for (const directory of given) {
+  for (const directory of directories) {
     const root = rootOf(directory)
     const isEmpty = !files.some(({ folders }) => folders[0] === root)
     if (isEmpty) throw noDataFiles(directory)
@@ -56,9 +57,10 @@ export async function removalsOf(
       if (file.filetype !== 'grid') continue
       total++
       const names = [...folders, file.filename]
-      const inside = names.slice(1).join('/')
-      const isMade = names.some((_, k) => made.has(names.slice(0, k + 1).join('/')))
-      if (isMade || isExcluded(inside) || (include.length > 0 && !isIncluded(inside))) continue
+      const relativePath = names.slice(1).join('/')
+      const hasLocalFile = names.some((_, k) => localPaths.has(names.slice(0, k + 1).join('/')))
+      if (hasLocalFile || isExcluded(relativePath) || (include.length > 0 && !isIncluded(relativePath)))
+        continue
       removals.push({ file, path: names.join('/') })
     }
   }
@@ -66,47 +68,49 @@ export async function removalsOf(
   return removals
 }
 
-/** The error for a mirror of nothing. */
+/** Returns the error for a directory without data files. */
 export function noDataFiles(directory: string): Problem {
   return new Problem('usage', `--delete: ${directory} has no data files to upload`, {
-    hint: 'A folder is not emptied because a directory is empty. To remove the folder: gridline trash FOLDER',
+    hint: 'An empty directory does not empty the folder. To remove the folder: gridline trash FOLDER',
   })
 }
 
-/** The path of the grid that a local file becomes, below the destination folder. */
+/** Returns the path of a local file's grid, below the destination folder. */
 function pathOf({ file, folders }: LocalFile): string {
   return [...folders, gridName(basename(file))].join('/')
 }
 
-/** The folder that a directory goes to. Throws `usage` unless it has one of its own. */
+/** Returns the name of a directory's destination folder. Throws `usage` without a name. */
 function rootOf(directory: string): string {
   const name = basename(directory.replace(/[/\\]+$/, ''))
   const stats = statSync(directory, { throwIfNoEntry: false })
   if (!stats) throw new Problem('no_such_file', `${directory}: no such file or directory`)
   const isDirectory = stats.isDirectory()
   if (!isDirectory || name === '.' || name === '..' || name === '')
-    throw new Problem('usage', `--delete is for directories with a name, and ${directory} is none`, {
-      hint: 'Name the directory from above: gridline upload data --delete',
+    throw new Problem('usage', `--delete needs a directory with a name, not ${directory}`, {
+      hint: 'Run the command in the parent directory: gridline upload data --delete',
     })
   return name
 }
 
+/** Returns the destination folder of a directory; undefined if it does not exist. */
 async function folderAt(
   client: Client,
   folder: string | undefined,
   root: string,
 ): Promise<FileMeta | undefined> {
   const { 'Parent-Path': path } = await placeOf(client, folder, [root])
-  const found = await lookupIfThere(client, path!)
-  return found?.filetype === 'fold' ? found : undefined
+  const file = await lookupIfThere(client, path!)
+  return file?.filetype === 'fold' ? file : undefined
 }
 
-/** A pattern for file names, and for the names of the grids that these become. */
+/** Returns a pattern for file names, and the same for grid names. */
 function ofGrids(pattern: string): string[] {
   const at = pattern.lastIndexOf('/') + 1
   return [pattern, pattern.slice(0, at) + gridName(pattern.slice(at))]
 }
 
+/** Asks for confirmation if more than half of the grids are removed. Throws `row_loss` above --max-delete. */
 async function allow(
   removals: readonly Removal[],
   total: number,
@@ -114,19 +118,20 @@ async function allow(
 ): Promise<void> {
   const count = removals.length
   if (count === 0) return
-  const share = `${counted(count, 'grid')} of ${total} would be moved to the trash`
-  const named = removals.slice(0, 3).map(({ path }) => path)
-  const what = `--delete: ${share}: ${named.join(', ')}${count > 3 ? ' …' : ''}`
+  const proportion = `${counted(count, 'grid')} of ${total} would be moved to the trash`
+  const examples = removals.slice(0, 3).map(({ path }) => path)
+  const summary = `--delete: ${proportion}: ${examples.join(', ')}${count > 3 ? ' …' : ''}`
   if (maxDelete !== undefined) {
     if (isWithin(count, total, maxDelete)) return
-    throw new Problem('row_loss', `${what} (--max-delete ${maxDelete})`, {
-      hint: 'If that is right, give a higher --max-delete.',
+    throw new Problem('row_loss', `${summary} (--max-delete ${maxDelete})`, {
+      hint: 'If that is intended, use a higher --max-delete.',
     })
   }
-  if (count * 100 > total * MAX_REMOVED && !isDry) await confirm(`${what}. Move them?`, yes === true)
+  if (count * 100 > total * MAX_REMOVED && !isDry)
+    await confirm(`${summary}. Move them to the trash?`, yes === true)
 }
 
-/** `limit`: a number, or a percentage of all. */
+/** Returns whether a count is within `limit`: a number or percentage. Throws `usage`. */
 function isWithin(count: number, total: number, limit: string): boolean {
   const [, number, percent] = /^\s*(\d{1,9})\s*(%?)\s*$/.exec(limit) ?? []
   if (number === undefined || (percent && Number(number) > 100))

@@ -1,3 +1,4 @@
+// Uploads local files: skips unchanged ones, resumes interrupted uploads, asks about data loss.
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import {
@@ -24,7 +25,7 @@ import { idOfFolder } from '../files/targets.ts'
 import { Meter, Progress } from '../output/progress.ts'
 import type { LocalFile } from './expand.ts'
 
-/** Files larger than this are sent in parts, in bytes. */
+/** Size in bytes above which files are uploaded in parts. */
 const PARTS_FROM_BYTES = 64 * 1024 * 1024
 
 type Headers = HeadersOf<'grids.upload'>
@@ -32,29 +33,29 @@ type Place = Pick<Headers, 'Parent' | 'Parent-Path'>
 
 export interface SendOptions {
   name?: string
-  /** Destination folder: path or id. */
+  /** Destination folder, as path or id. */
   folder?: string
   public?: boolean
   onConflict?: NonNullable<Headers['On-Conflict']>
   allowTypeChange?: boolean
   yes?: boolean
-  /** Percent of rows that a replaced grid may lose, as given. Without it, losing more than half is asked about. */
+  /** Maximum percentage of rows that a replaced grid may lose. Default: ask above 50%. */
   maxShrink?: number
   strict?: boolean
-  /** The columns of the key, as given. */
+  /** Comma-separated key columns. */
   key?: string
-  /** Where the data is from, for the history. */
+  /** Origin of the data, for the history. */
   provenance?: string
-  /** Name of the draft that is made. */
+  /** Name of the draft to create. */
   draft?: string
   deleteMissing?: boolean
-  /** Whether files that are left out are described as a whole, with their columns and rows. */
+  /** True if unchanged grids are described with columns and rows. */
   whole?: boolean
-  /** How the file is read. */
+  /** Parse options as headers. */
   reading: Partial<Headers>
 }
 
-/** What is done if the name is taken. */
+/** Returns what happens if the name is taken. A draft replaces, a key appends; the default is to fail. */
 export function ruleOf({
   onConflict,
   key,
@@ -63,10 +64,12 @@ export function ruleOf({
   return onConflict ?? (draft !== undefined ? 'replace' : key !== undefined ? 'append' : 'fail')
 }
 
-/** Percent of its rows that a grid may lose without a question. */
+/** Percentage of rows that a grid may lose without confirmation. */
 export const MAX_SHRINK = 50
 
-/** Headers that accept a loss, if the user can be asked about it. A limit that was given is not asked about. */
+/**
+ * Returns headers that accept a loss, if the user can confirm it. A given limit is not confirmed but final.
+ */
 export function acceptedLoss(
   { code }: Problem,
   maxShrink?: number,
@@ -77,63 +80,72 @@ export function acceptedLoss(
   return { 'Max-Shrink': deleteMissing ? 100 : undefined }
 }
 
-/** Sends local files to a server, or to the service of this process. */
+/** Uploads local files to a server, or to the in-process service. */
 export class Sender {
-  /** The files of each destination folder, as they were before. */
+  /** Files of each destination folder before the upload, by folder. */
   private readonly before = new Map<string, Promise<Map<string, FileMeta>>>()
 
   constructor(
     private readonly context: Context,
     private readonly options: SendOptions,
-    /** Whether files that are on the server unchanged are left out. */
+    /** True if files are skipped that are unchanged on the server. */
     private readonly skipsUnchanged: boolean,
     private readonly total?: Progress,
   ) {}
 
-  /** Uploads a file, unless the grid of its name was made from the same content. `ifMatch`: the entity tag that the grid has. */
+  /** Uploads a file, unless its grid was made from the same content. `ifMatch`: required etag of the grid. */
   async send({ file, folders }: LocalFile, ifMatch?: string): Promise<ResultOf<'grids.upload'>> {
-    const opened = await openInput(file)
+    const rawInput = await openInput(file)
     const { client, server } = await this.context.connect()
-    const input = server === undefined ? opened : await spooled(opened)
-    const place = await placeOf(client, this.options.folder, folders)
-    const before = stateOf(file)
+    const input = server === undefined ? rawInput : await spooled(rawInput)
+    const destination = await placeOf(client, this.options.folder, folders)
+    const stateBefore = stateOf(file)
     const tag =
       this.skipsUnchanged && input.size !== undefined ? await tagOf(input, this.options.reading) : undefined
-    // What is wrong with a file is wrong with an unchanged one, too, and its dates get older: the service says it.
+    // With checks, also send unchanged files: their faults persist, and their dates age.
     const isChecked = this.options.strict === true || this.options.reading.Checks !== undefined
-    const listed =
+    const listedGrid =
       tag === undefined || isChecked ? undefined : await this.unchanged(client, file, folders, tag)
-    // A list of files has no columns and rows, which a chart and a report of one file need.
-    const known =
-      listed &&
-      (this.total && !this.options.whole ? listed : await client.call('grids.get', { fid: listed.fid }))
-    if (known) {
+    // File lists lack columns and rows, which charts and reports need.
+    const unchangedGrid =
+      listedGrid &&
+      (this.total && !this.options.whole
+        ? listedGrid
+        : await client.call('grids.get', { fid: listedGrid.fid }))
+    if (unchangedGrid) {
       this.total?.add(input.size ?? 0)
       this.total?.next()
-      return { file: known as ResultOf<'grids.upload'>['file'], warnings: [], action: 'unchanged' }
+      return { file: unchangedGrid as ResultOf<'grids.upload'>['file'], warnings: [], action: 'unchanged' }
     }
     const progress = this.total ?? new Progress(this.context.messages, input.name, input.size)
     const meter = new Meter(progress)
     try {
-      const headers: Headers = { ...this.headers(), ...place, 'Source-Tag': tag }
-      let made = await this.sendOnce(client, server !== undefined, input, file, headers, meter, ifMatch)
-      // It changed after its hash was computed, so the hash is not that of what was sent.
-      if (tag !== undefined && stateOf(file) !== before) {
-        // What was appended stays; with a key, rows are found again.
+      const headers: Headers = { ...this.headers(), ...destination, 'Source-Tag': tag }
+      let result = await this.sendOnce(client, server !== undefined, input, file, headers, meter, ifMatch)
+      // The file changed after its hash was computed: send it again without the hash.
+      if (tag !== undefined && stateOf(file) !== stateBefore) {
+        // Appended rows stay. With a key, sending again updates them.
         const rule = headers['On-Conflict'] === 'append' ? ('append' as const) : ('replace' as const)
-        const again = { ...headers, 'On-Conflict': rule, 'Source-Tag': undefined }
+        const retryHeaders = { ...headers, 'On-Conflict': rule, 'Source-Tag': undefined }
         meter.restart()
         if (rule === 'replace' || this.options.key !== undefined)
-          made = await this.sendOnce(client, server !== undefined, await openInput(file), file, again, meter)
+          result = await this.sendOnce(
+            client,
+            server !== undefined,
+            await openInput(file),
+            file,
+            retryHeaders,
+            meter,
+          )
       }
       if (this.total) this.total.next()
-      return made
+      return result
     } finally {
       if (!this.total) progress.end()
     }
   }
 
-  /** Says what an upload would do, and throws what it would be refused for. Nothing is changed. */
+  /** Tries an upload without changes. Returns what it would do; throws what would refuse it. */
   async try({ file, folders }: LocalFile, input: Input): Promise<ResultOf<'grids.upload'>> {
     const { client } = await this.context.connect()
     const name = sentName(this.options.name, file === '-' ? undefined : basename(file)) ?? basename(file)
@@ -152,9 +164,9 @@ export class Sender {
       })
     } catch (thrown) {
       if (!(thrown instanceof Problem)) throw thrown
-      const error = this.refused(thrown, name, input.name)
-      if (!acceptedLoss(error, this.options.maxShrink, this.options.deleteMissing)) throw error
-      throw new Problem('usage', `confirmation required: ${input.name}: ${error.message}`, {
+      const problem = this.refused(thrown, name, input.name)
+      if (!acceptedLoss(problem, this.options.maxShrink, this.options.deleteMissing)) throw problem
+      throw new Problem('usage', `confirmation required: ${input.name}: ${problem.message}`, {
         hint: 'Use --yes to confirm.',
       })
     } finally {
@@ -162,17 +174,17 @@ export class Sender {
     }
   }
 
-  /** What the service refused a file for, as people read it. */
+  /** Rewrites a refusal for the user: with the file name and option. */
   private refused(thrown: Problem, name: string, file: string): Problem {
-    const error = aboutFile(thrown, name, file)
+    const problem = aboutFile(thrown, name, file)
     const { maxShrink, deleteMissing } = this.options
-    if (error.code !== 'row_loss' || acceptedLoss(error, maxShrink, deleteMissing)) return error
-    return new Problem(error.code, `${file}: ${error.message} (--max-shrink ${maxShrink}%)`, {
-      hint: 'If that is right, give a higher --max-shrink.',
+    if (problem.code !== 'row_loss' || acceptedLoss(problem, maxShrink, deleteMissing)) return problem
+    return new Problem(problem.code, `${file}: ${problem.message} (--max-shrink ${maxShrink}%)`, {
+      hint: 'If that is intended, use a higher --max-shrink.',
     })
   }
 
-  /** Whether the grid of a file's name was made from the same content. */
+  /** Returns whether the grid of a file was made from the same content. */
   async isUnchanged({ file, folders }: LocalFile): Promise<boolean> {
     const input = await openInput(file)
     if (!this.skipsUnchanged || input.size === undefined) return false
@@ -182,6 +194,7 @@ export class Sender {
     )
   }
 
+  /** Returns the headers for all files of this run. */
   private headers(): Headers {
     const {
       public: isPublic,
@@ -207,6 +220,7 @@ export class Sender {
     }
   }
 
+  /** Uploads a file, in one request or in parts. Asks about data loss, then sends again. */
   private async sendOnce(
     client: Client,
     isRemote: boolean,
@@ -218,15 +232,15 @@ export class Sender {
   ): Promise<ResultOf<'grids.upload'>> {
     const name = sentName(this.options.name, file === '-' ? undefined : basename(file)) ?? basename(file)
     const plainHeaders = { [FILE_NAME_HEADER]: headerText(name), ...(ifMatch && { 'if-match': ifMatch }) }
-    const inParts =
+    const isInParts =
       isRemote &&
       (input.size ?? Number.POSITIVE_INFINITY) > PARTS_FROM_BYTES &&
       input.name !== 'standard input'
-    const send = (given: Headers): Promise<ResultOf<'grids.upload'>> =>
-      inParts
-        ? this.sendInParts(client, input, file, given, plainHeaders, meter)
+    const send = (uploadHeaders: Headers): Promise<ResultOf<'grids.upload'>> =>
+      isInParts
+        ? this.sendInParts(client, input, file, uploadHeaders, plainHeaders, meter)
         : client.call('grids.upload', {
-            headers: given,
+            headers: uploadHeaders,
             plainHeaders,
             body: bodyOf(
               input,
@@ -239,16 +253,16 @@ export class Sender {
       return await send(headers)
     } catch (thrown) {
       if (!(thrown instanceof Problem)) throw thrown
-      const error = this.refused(thrown, name, input.name)
-      const accepted = acceptedLoss(error, this.options.maxShrink, this.options.deleteMissing)
-      if (!accepted) throw error
+      const problem = this.refused(thrown, name, input.name)
+      const acceptHeaders = acceptedLoss(problem, this.options.maxShrink, this.options.deleteMissing)
+      if (!acceptHeaders) throw problem
       const question = this.options.deleteMissing ? 'Remove them?' : 'Replace it?'
-      await confirm(`${input.name}: ${error.message}. ${question}`, false)
-      return this.sendOnce(client, isRemote, input, file, { ...headers, ...accepted }, meter, ifMatch)
+      await confirm(`${input.name}: ${problem.message}. ${question}`, false)
+      return this.sendOnce(client, isRemote, input, file, { ...headers, ...acceptHeaders }, meter, ifMatch)
     }
   }
 
-  /** Sends a file in parts. The same file, sent the same way, continues where an earlier command was stopped. */
+  /** Uploads a file in parts. Resumes an interrupted upload of the same file with the same options. */
   private async sendInParts(
     client: Client,
     input: Input,
@@ -271,17 +285,17 @@ export class Sender {
         messages.note(`${input.name}: ${problem.message}; continuing in ${Math.ceil(wait / 1000)} s`),
     }
     try {
-      const made = await uploadInParts(client, source, headers, plainHeaders, events, unfinished.get(key))
+      const result = await uploadInParts(client, source, headers, plainHeaders, events, unfinished.get(key))
       unfinished.delete(key)
-      return made
+      return result
     } catch (error) {
-      // The server was not reached or is busy: the same command continues later.
+      // Unreachable or busy: the same command can resume later.
       if (error instanceof Problem && !isTransient(error)) unfinished.delete(key)
       throw error
     }
   }
 
-  /** The grid that a file would become, if it was made from the same content. */
+  /** Returns the grid of a file if it was made from the same content. */
   private async unchanged(
     client: Client,
     file: string,
@@ -291,84 +305,89 @@ export class Sender {
     const { onConflict, key: rowKey } = this.options
     if (rowKey !== undefined && onConflict !== 'replace') return undefined
     if (onConflict === 'append' || onConflict === 'rename') return undefined
-    const place = await placeOf(client, this.options.folder, folders)
-    const key = `${place.Parent ?? ''}/${place['Parent-Path'] ?? ''}`
-    if (!this.before.has(key)) this.before.set(key, filesIn(client, place).catch(unknown))
-    const found = (await this.before.get(key)!).get(gridName(this.options.name ?? basename(file)))
-    if (found?.source_tag !== tag) return undefined
-    // Publishing it is a change.
-    return this.options.public && !found.world_readable ? undefined : found
+    const destination = await placeOf(client, this.options.folder, folders)
+    const key = `${destination.Parent ?? ''}/${destination['Parent-Path'] ?? ''}`
+    if (!this.before.has(key)) this.before.set(key, filesIn(client, destination).catch(unknown))
+    const existing = (await this.before.get(key)!).get(gridName(this.options.name ?? basename(file)))
+    if (existing?.source_tag !== tag) return undefined
+    // Making it public is a change.
+    return this.options.public && !existing.world_readable ? undefined : existing
   }
 }
 
-/** Keys that may only write do not learn what is there: all files are sent. */
+/** Write-only keys cannot list files: send all files. */
 function unknown(error: unknown): Map<string, FileMeta> {
   if (error instanceof Problem && error.code === 'forbidden') return new Map()
   throw error
 }
 
-/** What tells whether a file has changed: its size and time. */
+/** Returns size and modification time, which identify a state of the file. */
 function stateOf(file: string): string | undefined {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
   return stats && `${stats.size} ${stats.mtimeNs}`
 }
 
-/** The files of a folder by name; none if it does not exist. */
-async function filesIn(client: Client, place: Place): Promise<Map<string, FileMeta>> {
+/** Lists the files of a folder by name; none if it does not exist. */
+async function filesIn(client: Client, destination: Place): Promise<Map<string, FileMeta>> {
   let fid: string | undefined
-  if (place['Parent-Path'] !== undefined) {
-    const folder = await lookupIfThere(client, place['Parent-Path'])
+  if (destination['Parent-Path'] !== undefined) {
+    const folder = await lookupIfThere(client, destination['Parent-Path'])
     if (folder?.filetype !== 'fold') return new Map()
     fid = folder.fid
-  } else if (place.Parent !== undefined && place.Parent !== -1) {
+  } else if (destination.Parent !== undefined && destination.Parent !== -1) {
     const { username } = await client.call('users.current')
-    fid = `${username}:${place.Parent}`
+    fid = `${username}:${destination.Parent}`
   }
   return new Map((await childrenOf(client, fid)).map((file) => [file.filename, file]))
 }
 
-/** Headers for --folder: a path, `alice:12`, `alice:12/sub`, or an id (12) if no folder has that name. */
+/**
+ * Returns headers for --folder: a path, `alice:12`, `alice:12/sub`, or an id (12) if no folder has that name.
+ */
 export async function placeOf(
   client: Client,
   folder: string | undefined,
-  inside: readonly string[] = [],
+  subfolders: readonly string[] = [],
 ): Promise<Place> {
-  if (folder === undefined) return inside.length > 0 ? { 'Parent-Path': inside.join('/') } : {}
+  if (folder === undefined) return subfolders.length > 0 ? { 'Parent-Path': subfolders.join('/') } : {}
   const isId =
     parseFid(folder) !== undefined ||
     startOf(folder).user !== undefined ||
     (/^-?\d+$/.test(folder) && !(await lookupIfThere(client, folder)))
-  if (!isId) return { 'Parent-Path': [folder.replace(/\/+$/, ''), ...inside].join('/') }
+  if (!isId) return { 'Parent-Path': [folder.replace(/\/+$/, ''), ...subfolders].join('/') }
   const parent = /^-?\d+$/.test(folder) ? Number(folder) : await idOfFolder(client, folder)
-  if (inside.length === 0) return { Parent: parent }
+  if (subfolders.length === 0) return { Parent: parent }
   const { username } = await client.call('users.current')
   const { path } = await client.call('files.path', { fid: `${username}:${parent}` })
-  return { 'Parent-Path': [path.replace(/^\/+|\/+$/g, ''), ...inside].join('/') }
+  return { 'Parent-Path': [path.replace(/^\/+|\/+$/g, ''), ...subfolders].join('/') }
 }
 
-/** Where the grid of a local file goes: its path, and the folder that the path begins in. */
+/** Returns the path of a local file's grid, and the folder in which the path starts. */
 export async function destinationOf(
   client: Client,
   { name, folder }: Pick<SendOptions, 'name' | 'folder'>,
   { file, folders }: LocalFile,
 ): Promise<{ path: string; parent?: number }> {
-  const place = await placeOf(client, folder, folders)
+  const destination = await placeOf(client, folder, folders)
   const filename = gridName(name ?? (file === '-' ? undefined : basename(file)))
-  const inside = place['Parent-Path']
-  return { path: inside === undefined ? filename : `${inside}/${filename}`, parent: place.Parent }
+  const folderPath = destination['Parent-Path']
+  return {
+    path: folderPath === undefined ? filename : `${folderPath}/${filename}`,
+    parent: destination.Parent,
+  }
 }
 
-/** Identifies the content of a file, and how it is read. */
+/** Returns the SHA-256 of a file's content and parse options. */
 export async function tagOf(input: Input, reading: Partial<Headers>): Promise<string> {
   const { createHash } = process.getBuiltinModule('node:crypto')
   const hash = createHash('sha256')
   for await (const chunk of input.open()) hash.update(chunk)
-  const given = Object.entries(reading).filter(([, value]) => value !== undefined)
-  hash.update(JSON.stringify(given.sort(([a], [b]) => (a < b ? -1 : 1))))
+  const entries = Object.entries(reading).filter(([, value]) => value !== undefined)
+  hash.update(JSON.stringify(entries.sort(([a], [b]) => (a < b ? -1 : 1))))
   return `sha256:${hash.digest('hex')}`
 }
 
-/** Replaces the grid name in a message of the service by the name of the local file. */
+/** Replaces the grid name at the start of a message by the name of the local file. */
 function aboutFile(problem: Problem, name: string, file: string): Problem {
   const { code, message, field, path, line, column, hint } = problem
   if (name === file || ![', line', ':', ' fails '].some((next) => message.startsWith(name + next)))

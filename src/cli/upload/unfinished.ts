@@ -1,18 +1,19 @@
+// Remembers unfinished uploads, to resume them.
 import { createHash } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { writePrivately } from '../config/private-file.ts'
 import { places } from '../config/settings.ts'
 
-/** Uploads that are remembered. */
+/** Maximum number of remembered uploads. */
 const MAX_UPLOADS = 50
 
-/** Ids of uploads, by what is uploaded where. */
+/** Upload ids by key. */
 type Uploads = Record<string, string>
 
 /**
- * Uploads in parts that were begun and have not ended, in a file next to the settings: the same command continues them
- * after it was stopped. It is a convenience: where the file cannot be written, uploads begin again.
+ * Unfinished uploads in parts, stored next to the settings, so that the same command can resume them. Best
+ * effort: if the file cannot be written, uploads start again.
  */
 export class UnfinishedUploads {
   private readonly file: string
@@ -21,7 +22,7 @@ export class UnfinishedUploads {
     this.file = join(places(environment).config, 'unfinished-uploads.json')
   }
 
-  /** The key of an upload: another file, state of the file, server or way of reading is another upload. */
+  /** Returns the key of an upload. It depends on server, file, file state and options. */
   static key(server: string, file: string, state: string, headers: object): string {
     return createHash('sha256')
       .update(JSON.stringify([server, resolve(file), state, headers]))
@@ -34,19 +35,19 @@ export class UnfinishedUploads {
   }
 
   set(key: string, id: string): void {
-    const { [key]: _, ...others } = this.read()
-    this.write({ ...Object.fromEntries(Object.entries(others).slice(1 - MAX_UPLOADS)), [key]: id })
+    const { [key]: _, ...otherUploads } = this.read()
+    this.write({ ...Object.fromEntries(Object.entries(otherUploads).slice(1 - MAX_UPLOADS)), [key]: id })
   }
 
   delete(key: string): void {
-    const { [key]: found, ...others } = this.read()
-    if (found !== undefined) this.write(others)
+    const { [key]: id, ...otherUploads } = this.read()
+    if (id !== undefined) this.write(otherUploads)
   }
 
   private read(): Uploads {
     try {
-      const read: unknown = JSON.parse(readFileSync(this.file, 'utf8'))
-      return typeof read === 'object' && read !== null ? (read as Uploads) : {}
+      const parsed: unknown = JSON.parse(readFileSync(this.file, 'utf8'))
+      return typeof parsed === 'object' && parsed !== null ? (parsed as Uploads) : {}
     } catch {
       return {}
     }
@@ -57,7 +58,7 @@ export class UnfinishedUploads {
       if (Object.keys(uploads).length === 0) rmSync(this.file, { force: true })
       else writePrivately(this.file, JSON.stringify(uploads))
     } catch {
-      // Uploads work without it.
+      // Uploads also work without this file.
     }
   }
 }
